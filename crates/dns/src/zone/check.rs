@@ -1,0 +1,303 @@
+//! What is wrong with a zone although it can be served.
+//!
+//! Every finding is about one record set and is found by looking at that set and
+//! the names it depends on, so that a caller who knows what changed asks for
+//! those sets only.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+
+use domain::rdata::ZoneRecordData;
+
+use super::Zone;
+use crate::{Name, Rdata, RdataError, RecordSet, Rtype, SetKey};
+
+/// How many CNAMEs may follow one another before resolvers give up.
+const ALIAS_CHAIN_MAX: usize = 8;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Severity {
+    /// Worth knowing; often meant so.
+    Note,
+    /// Works today, or for some.
+    Warning,
+    /// Names will not resolve, or servers will disagree.
+    Error,
+}
+
+/// One thing wrong with a zone, and where.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Finding {
+    /// The set it is about.
+    pub key: SetKey,
+    /// What is wrong.
+    pub flaw: Flaw,
+}
+
+/// What can be wrong with a zone that can be served.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// The apex has no NS set.
+    #[error("the zone has no name servers (NS at its apex), so nobody can delegate to it")]
+    NoNameServers,
+    /// Data below a delegation or a DNAME is never answered.
+    #[error("never answered: {cut} {rtype} hands over everything below it")]
+    Occluded {
+        /// Where the zone hands over.
+        cut: Name,
+        /// By NS or DNAME.
+        rtype: Rtype,
+    },
+    /// NS, MX or SRV pointing at an alias (RFC 2181 §10.3).
+    #[error(
+        "points at {target}, which is a CNAME: {rtype} needs a name with addresses (RFC 2181 §10.3)"
+    )]
+    TargetIsAlias {
+        /// The type that points.
+        rtype: Rtype,
+        /// What it points at.
+        target: Name,
+    },
+    /// A target inside the zone that has no address.
+    #[error("points at {target}, which has no A or AAAA record in this zone")]
+    TargetMissing {
+        /// The type that points.
+        rtype: Rtype,
+        /// What it points at.
+        target: Name,
+    },
+    /// A CNAME that comes back to itself.
+    #[error("the CNAME leads back to itself")]
+    AliasLoop,
+    /// More CNAMEs in a row than resolvers follow.
+    #[error("more than {ALIAS_CHAIN_MAX} CNAMEs follow one another")]
+    AliasChain,
+    /// DS where nothing is delegated, or at the apex.
+    #[error("DS belongs beside the NS records of a delegation")]
+    StrayDs,
+    /// An address that is not reachable from everywhere.
+    #[error("{address} is {scope}")]
+    Scope {
+        /// The address.
+        address: IpAddr,
+        /// What kind of address it is.
+        scope: &'static str,
+    },
+    /// Record data that breaks a rule of its type.
+    #[error(transparent)]
+    Data(#[from] RdataError),
+}
+
+impl Flaw {
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        match self {
+            Flaw::AliasLoop
+            | Flaw::TargetIsAlias { .. }
+            | Flaw::TargetMissing {
+                rtype: Rtype::NS, ..
+            }
+            | Flaw::Data(_) => Severity::Error,
+            Flaw::NoNameServers
+            | Flaw::Occluded { .. }
+            | Flaw::TargetMissing { .. }
+            | Flaw::AliasChain
+            | Flaw::StrayDs => Severity::Warning,
+            Flaw::Scope { .. } => Severity::Note,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.flaw)
+    }
+}
+
+impl Zone {
+    /// Everything that is wrong with the zone, in canonical order of the names.
+    pub fn check(&self) -> Vec<Finding> {
+        let apex = SetKey::new(self.origin.clone(), Rtype::NS);
+        let no_servers = (!self.sets.contains_key(&apex)).then_some(Flaw::NoNameServers);
+        let zone = no_servers.map(|flaw| Finding { key: apex, flaw });
+        zone.into_iter()
+            .chain(self.sets.keys().flat_map(|key| self.check_at(key)))
+            .collect()
+    }
+
+    /// What is wrong with one set; nothing if there is none.
+    pub fn check_at(&self, key: &SetKey) -> Vec<Finding> {
+        let Some(set) = self.sets.get(key) else {
+            return Vec::new();
+        };
+        let mut flaws = Vec::new();
+        flaws.extend(self.occlusion(key));
+        flaws.extend(
+            (key.rtype == Rtype::DS && !self.delegates(&key.name)).then_some(Flaw::StrayDs),
+        );
+        flaws.extend(self.alias_flaw(key, set));
+        for data in set.data() {
+            flaws.extend(data.check().err().map(Flaw::Data));
+            flaws.extend(self.target_flaw(data));
+            flaws.extend(scope_flaw(data));
+        }
+        flaws
+            .into_iter()
+            .map(|flaw| Finding {
+                key: key.clone(),
+                flaw,
+            })
+            .collect()
+    }
+
+    /// Whether the name is the apex of another zone.
+    fn delegates(&self, name: &Name) -> bool {
+        *name != self.origin
+            && self
+                .sets
+                .contains_key(&SetKey::new(name.clone(), Rtype::NS))
+    }
+
+    /// The topmost place above or at a name where the zone hands over.
+    fn cut_above(&self, name: &Name) -> Option<SetKey> {
+        let in_zone = name
+            .ancestors()
+            .take_while(|ancestor| ancestor.is_at_or_below(&self.origin));
+        let cut = |ancestor: Name| {
+            let dname = SetKey::new(ancestor.clone(), Rtype::DNAME);
+            if ancestor != *name && self.sets.contains_key(&dname) {
+                return Some(dname);
+            }
+            self.delegates(&ancestor)
+                .then(|| SetKey::new(ancestor, Rtype::NS))
+        };
+        in_zone.filter_map(cut).last()
+    }
+
+    /// Glue, and what belongs to the parent's side of a cut, is answered; the rest is not.
+    fn occlusion(&self, key: &SetKey) -> Option<Flaw> {
+        let cut = self.cut_above(&key.name)?;
+        let parent_side = key.name == cut.name
+            && matches!(
+                key.rtype,
+                Rtype::NS | Rtype::DS | Rtype::NSEC | Rtype::RRSIG
+            );
+        let glue = matches!(key.rtype, Rtype::A | Rtype::AAAA)
+            && self.sets.get(&cut).is_some_and(|ns| {
+                ns.data()
+                    .iter()
+                    .any(|data| data.target().as_ref() == Some(&key.name))
+            });
+        (!parent_side && !glue).then_some(Flaw::Occluded {
+            cut: cut.name,
+            rtype: cut.rtype,
+        })
+    }
+
+    fn target_flaw(&self, data: &Rdata) -> Option<Flaw> {
+        let rtype = data.rtype();
+        if !matches!(rtype, Rtype::NS | Rtype::MX | Rtype::SRV) {
+            return None;
+        }
+        let target = data
+            .target()
+            .filter(|target| !target.is_root() && target.is_at_or_below(&self.origin))?;
+        let has = |rtype| self.sets.contains_key(&SetKey::new(target.clone(), rtype));
+        if has(Rtype::CNAME) {
+            return Some(Flaw::TargetIsAlias { rtype, target });
+        }
+        // Below a cut only name servers' addresses are ours to give; a wildcard may answer for any name.
+        let elsewhere = rtype != Rtype::NS && self.cut_above(&target).is_some();
+        let found = has(Rtype::A) || has(Rtype::AAAA) || elsewhere || self.wildcard_covers(&target);
+        (!found).then_some(Flaw::TargetMissing { rtype, target })
+    }
+
+    fn wildcard_covers(&self, name: &Name) -> bool {
+        let above = name
+            .ancestors()
+            .skip(1)
+            .take_while(|ancestor| ancestor.is_at_or_below(&self.origin));
+        above
+            .filter_map(|ancestor| crate::RelativeName::wildcard().under(&ancestor).ok())
+            .any(|wildcard| {
+                [Rtype::A, Rtype::AAAA].into_iter().any(|rtype| {
+                    self.sets
+                        .contains_key(&SetKey::new(wildcard.clone(), rtype))
+                })
+            })
+    }
+
+    fn alias_flaw(&self, key: &SetKey, set: &RecordSet) -> Option<Flaw> {
+        if key.rtype != Rtype::CNAME {
+            return None;
+        }
+        let next = |name: &Name| {
+            self.sets
+                .get(&SetKey::new(name.clone(), Rtype::CNAME))
+                .and_then(|set| set.data()[0].target())
+        };
+        let chain = std::iter::successors(set.data()[0].target(), next);
+        for (position, name) in chain.enumerate() {
+            if name == key.name {
+                return Some(Flaw::AliasLoop);
+            }
+            if position >= ALIAS_CHAIN_MAX {
+                return Some(Flaw::AliasChain);
+            }
+        }
+        None
+    }
+}
+
+fn scope_flaw(data: &Rdata) -> Option<Flaw> {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "only these two are addresses"
+    )]
+    let address = match data.typed() {
+        ZoneRecordData::A(a) => IpAddr::V4(a.addr()),
+        ZoneRecordData::Aaaa(aaaa) => IpAddr::V6(aaaa.addr()),
+        _ => return None,
+    };
+    scope(address).map(|scope| Flaw::Scope { address, scope })
+}
+
+/// 100.64.0.0/10, which the standard library does not name yet.
+fn is_shared(address: Ipv4Addr) -> bool {
+    let [first, second, ..] = address.octets();
+    first == 100 && second & 0b1100_0000 == 64
+}
+
+/// What keeps an address from being reachable everywhere.
+fn scope(address: IpAddr) -> Option<&'static str> {
+    let rows: &[(bool, &str)] = match address {
+        IpAddr::V4(v4) => &[
+            (v4.is_unspecified(), "the unspecified address"),
+            (v4.is_loopback(), "a loopback address"),
+            (
+                v4.is_link_local(),
+                "a link-local address; cloud metadata services live there",
+            ),
+            (v4.is_private(), "a private address (RFC 1918)"),
+            (
+                is_shared(v4),
+                "an address shared behind a provider's NAT (RFC 6598)",
+            ),
+            (
+                v4.is_multicast() || v4.is_broadcast(),
+                "a multicast or broadcast address",
+            ),
+        ],
+        IpAddr::V6(v6) => &[
+            (v6.is_unspecified(), "the unspecified address"),
+            (v6.is_loopback(), "a loopback address"),
+            (v6.is_unicast_link_local(), "a link-local address"),
+            (v6.is_unique_local(), "a private address (RFC 4193)"),
+            (v6.is_multicast(), "a multicast address"),
+        ],
+    };
+    rows.iter()
+        .find_map(|(applies, scope)| applies.then_some(*scope))
+}
