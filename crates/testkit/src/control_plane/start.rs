@@ -1,0 +1,269 @@
+//! From built programs to a control plane that answers.
+
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::time::Duration;
+
+use http::Request;
+use kube::Client;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::ControlPlane;
+use super::build::{self, BuildError, Programs};
+use super::credentials::{
+    Credentials, CredentialsError, Identity, SERVER_CERTIFICATE, SERVER_KEY, SERVICE_ACCOUNT_KEY,
+    SERVICE_ACCOUNT_PUBLIC_KEY, TOKENS,
+};
+use super::process::{Exited, Process};
+use super::runs::Run;
+use crate::wait::{Overdue, eventually};
+
+/// A start takes three seconds on an idle machine; the rest is for one that is busy building.
+const READY_WITHIN: Duration = Duration::from_secs(90);
+
+/// A server that is ready says so at once.
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+
+/// How often a start is tried when others take its ports. One collision is rare already.
+const ATTEMPTS: usize = 5;
+
+/// What runs in kube-controller-manager. The third is there because the built-in roles `admin`,
+/// `edit` and `view` are empty until it has filled them.
+const CONTROLLERS: &str =
+    "garbage-collector-controller,namespace-controller,clusterrole-aggregation-controller";
+
+/// Why a control plane did not come up.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// There is nothing to start.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// Keys and certificates could not be made.
+    #[error(transparent)]
+    Credentials(#[from] CredentialsError),
+    /// A directory, a port or a process could not be had.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A program ended.
+    #[error(transparent)]
+    Exited(#[from] Exited),
+    /// A program runs but is not ready.
+    #[error("{overdue}; {last_words}")]
+    NotReady {
+        /// What was waited for, and the last answer.
+        overdue: Overdue,
+        /// The end of the program's log.
+        last_words: String,
+    },
+}
+
+pub(super) async fn start() -> Result<ControlPlane, StartError> {
+    let programs = spawn_blocking(build::programs)
+        .await
+        .expect("building does not panic")?;
+    let mut attempts = 1;
+    loop {
+        let ports = Ports::free().map_err(system("free ports"))?;
+        match start_once(&programs, &ports).await {
+            Err(StartError::Exited(exited)) if exited.port_was_taken() && attempts < ATTEMPTS => {
+                attempts += 1;
+            }
+            settled => return settled,
+        }
+    }
+}
+
+async fn start_once(programs: &Programs, ports: &Ports) -> Result<ControlPlane, StartError> {
+    let mut run = Run::begin().map_err(system("the directory of the run"))?;
+    let credentials = Credentials::create(run.path())?;
+    let url = format!("https://127.0.0.1:{}", ports.api_server);
+    credentials
+        .write_kubeconfigs(run.path(), &url)
+        .map_err(system("kubeconfig files"))?;
+
+    // The API server waits for etcd by itself, so both start at once. Should a stranger have etcd's
+    // port, ours ends long before the API server is ready, and is seen to.
+    let mut etcd = etcd(programs, &run, ports).map_err(system("etcd"))?;
+    let mut api_server =
+        api_server(programs, run.path(), ports).map_err(system("kube-apiserver"))?;
+    let admin = credentials.client(Identity::Admin, &url);
+    ready(&admin, "/readyz", &mut [&mut etcd, &mut api_server]).await?;
+
+    let mut controllers = controller_manager(programs, run.path(), ports)
+        .map_err(system("kube-controller-manager"))?;
+    let controllers_url = format!("https://127.0.0.1:{}", ports.controller_manager);
+    let prober = credentials.client(Identity::ControllerManager, &controllers_url);
+    ready(
+        &prober,
+        "/healthz",
+        &mut [&mut api_server, &mut controllers],
+    )
+    .await?;
+
+    run.is_up();
+    Ok(ControlPlane {
+        _controller_manager: controllers,
+        _api_server: api_server,
+        _etcd: etcd,
+        programs: programs.clone(),
+        credentials,
+        url,
+        run,
+    })
+}
+
+/// Ports that were free a moment ago. Who comes too late is told by the program that lost its port.
+struct Ports {
+    etcd_client: u16,
+    etcd_peer: u16,
+    api_server: u16,
+    controller_manager: u16,
+}
+
+impl Ports {
+    fn free() -> io::Result<Self> {
+        let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+        // All are held until all are known, so that they differ.
+        let held = [listen()?, listen()?, listen()?, listen()?];
+        let port = |index: usize| held[index].local_addr().map(|address| address.port());
+        Ok(Self {
+            etcd_client: port(0)?,
+            etcd_peer: port(1)?,
+            api_server: port(2)?,
+            controller_manager: port(3)?,
+        })
+    }
+}
+
+fn etcd(programs: &Programs, run: &Run, ports: &Ports) -> io::Result<Process> {
+    let client = format!("http://127.0.0.1:{}", ports.etcd_client);
+    let peer = format!("http://127.0.0.1:{}", ports.etcd_peer);
+    let arguments = [
+        format!("--data-dir={}", run.data().display()),
+        // The data is thrown away in the end; nobody waits for a disk.
+        "--unsafe-no-fsync".to_owned(),
+        format!("--listen-client-urls={client}"),
+        format!("--advertise-client-urls={client}"),
+        format!("--listen-peer-urls={peer}"),
+        format!("--initial-advertise-peer-urls={peer}"),
+        format!("--initial-cluster=default={peer}"),
+    ];
+    Process::spawn("etcd", &programs.etcd(), arguments, run.path())
+}
+
+fn api_server(programs: &Programs, directory: &Path, ports: &Ports) -> io::Result<Process> {
+    let arguments = [
+        format!("--etcd-servers=http://127.0.0.1:{}", ports.etcd_client),
+        "--bind-address=127.0.0.1".to_owned(),
+        format!("--secure-port={}", ports.api_server),
+        // Otherwise it looks for a default route, which a machine without a network does not have.
+        "--advertise-address=127.0.0.1".to_owned(),
+        "--endpoint-reconciler-type=none".to_owned(),
+        format!("--tls-cert-file={SERVER_CERTIFICATE}"),
+        format!("--tls-private-key-file={SERVER_KEY}"),
+        "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+        "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
+        format!("--service-account-key-file={SERVICE_ACCOUNT_PUBLIC_KEY}"),
+        format!("--service-account-signing-key-file={SERVICE_ACCOUNT_KEY}"),
+        "--authorization-mode=RBAC".to_owned(),
+        format!("--token-auth-file={TOKENS}"),
+    ];
+    Process::spawn(
+        "kube-apiserver",
+        &programs.kube_apiserver(),
+        arguments,
+        directory,
+    )
+}
+
+fn controller_manager(programs: &Programs, directory: &Path, ports: &Ports) -> io::Result<Process> {
+    let arguments = [
+        format!("--kubeconfig={}", Identity::ControllerManager.kubeconfig()),
+        format!("--controllers={CONTROLLERS}"),
+        // As in real clusters each controller has a service account that admission can tell apart.
+        "--use-service-account-credentials=true".to_owned(),
+        "--leader-elect=false".to_owned(),
+        "--bind-address=127.0.0.1".to_owned(),
+        format!("--secure-port={}", ports.controller_manager),
+        format!("--tls-cert-file={SERVER_CERTIFICATE}"),
+        format!("--tls-private-key-file={SERVER_KEY}"),
+    ];
+    let program = programs.kube_controller_manager();
+    Process::spawn("kube-controller-manager", &program, arguments, directory)
+}
+
+/// Waits until `path` answers with success; fails at once when one of `processes` has ended.
+async fn ready(
+    client: &Client,
+    path: &'static str,
+    processes: &mut [&mut Process],
+) -> Result<(), StartError> {
+    let asked = eventually(
+        READY_WITHIN,
+        path,
+        async || -> Result<Result<(), Exited>, String> {
+            match processes
+                .iter_mut()
+                .try_for_each(|process| process.running())
+            {
+                Ok(()) => ask(client, path).await.map(Ok),
+                Err(exited) => Ok(Err(exited)),
+            }
+        },
+    );
+    match asked.await {
+        Ok(settled) => settled.map_err(StartError::Exited),
+        Err(overdue) => {
+            let last_words = processes.last().map(|process| process.last_words());
+            Err(StartError::NotReady {
+                overdue,
+                last_words: last_words.unwrap_or_default(),
+            })
+        }
+    }
+}
+
+/// A stranger on our port may take the connection and say nothing, so each answer has a deadline.
+async fn ask(client: &Client, path: &str) -> Result<(), String> {
+    let request = Request::get(path)
+        .body(Vec::new())
+        .map_err(|error| error.to_string())?;
+    match timeout(ANSWER_WITHIN, client.request_text(request)).await {
+        Ok(answer) => answer.map(|_| ()).map_err(|error| error.to_string()),
+        Err(_) => Err(format!("no answer within {ANSWER_WITHIN:?}")),
+    }
+}
+
+fn system(what: &'static str) -> impl Fn(io::Error) -> StartError {
+    move |source| StartError::System { what, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Holds the chosen port of an otherwise good set: the start fails for that reason.
+    async fn check(choose: impl Fn(&Ports) -> u16) {
+        let programs = spawn_blocking(build::programs).await.unwrap().unwrap();
+        let ports = Ports::free().unwrap();
+        let _taken = TcpListener::bind((Ipv4Addr::LOCALHOST, choose(&ports))).unwrap();
+        let error = start_once(&programs, &ports).await.unwrap_err();
+        let told = matches!(&error, StartError::Exited(exited) if exited.port_was_taken());
+        assert!(told, "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_port_that_was_taken_meanwhile_is_recognised_whosever_it_was() {
+        check(|ports| ports.etcd_client).await;
+        check(|ports| ports.etcd_peer).await;
+        check(|ports| ports.api_server).await;
+        check(|ports| ports.controller_manager).await;
+    }
+}

@@ -1,0 +1,44 @@
+//! Real parts for tests.
+//!
+//! A test that matters runs against the thing itself. This crate brings such things to any
+//! machine that has Rust and Go, without a container runtime and without a cluster:
+//!
+//! - [`control_plane`]: etcd, kube-apiserver, kube-controller-manager and kubectl of one Kubernetes
+//!   release, built once into a cache and started on loopback in about three seconds.
+//! - [`eventually`]: the one place where a test waits. It has a deadline and tells what it saw
+//!   last.
+//! - [`manifest`]: YAML in, created or applied objects or the API's own words of refusal out.
+//! - [`crds`]: installs kinds and returns when they can be used.
+//! - [`namespace()`]: a fresh namespace, which is how tests that share a control plane keep apart.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use testkit::control_plane::{self, Identity};
+//!
+//! let plane = control_plane::shared().await;
+//! let admin = plane.client(Identity::Admin);
+//! let namespace = testkit::namespace(&admin, "zones").await?;
+//! plane.bind_tenant(&namespace).await?;
+//!
+//! let yaml = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
+//! let objects = testkit::manifest::read(yaml)?;
+//! let tenant = plane.client(Identity::Tenant);
+//! testkit::manifest::create(&tenant, &namespace, &objects[0]).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The border: nothing here knows DNS or our own kinds beyond the names of their API groups. What
+//! is asked of the real parts, and what the answers mean, stays in the tests.
+
+pub mod control_plane;
+pub mod crds;
+pub mod manifest;
+pub mod wait;
+
+mod cache;
+mod namespace;
+mod progress;
+
+pub use namespace::namespace;
+pub use wait::eventually;
