@@ -1,0 +1,43 @@
+//! Kinds of others that we read: lenses on the fields we need.
+//!
+//! Each type names only those fields and carries everything else along in `other`, so that an object that is read,
+//! changed and written back loses nothing. The definitions in [`crds`] describe the same fields and leave the rest
+//! open. They are for API servers that have none of their own, such as the embedded one and those of tests; a cluster
+//! gets them from the projects the kinds belong to.
+
+pub mod gateway;
+pub mod grpc_route;
+pub mod http_proxy;
+pub mod http_route;
+mod lens;
+pub mod route;
+pub mod tls_route;
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use serde_json::Value;
+
+pub use gateway::{Gateway, GatewaySpec, GatewayStatus};
+pub use grpc_route::{GrpcRoute, GrpcRouteSpec};
+pub use http_proxy::{HttpProxy, HttpProxySpec, HttpProxyStatus};
+pub use http_route::{HttpRoute, HttpRouteSpec};
+pub use route::RouteStatus;
+pub use tls_route::{TlsRoute, TlsRouteSpec};
+
+/// The fields of an object that nobody here looks at.
+pub type Other = BTreeMap<String, Value>;
+
+/// A definition for each of these kinds, for API servers that have none.
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    vec![
+        gateway::crd(),
+        http_route::crd(),
+        grpc_route::crd(),
+        tls_route::crd(),
+        http_proxy::crd(),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

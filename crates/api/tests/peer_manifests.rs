@@ -1,0 +1,207 @@
+//! Manifests of every kind on a real API server: what the peers' users write is accepted, what the
+//! peers refuse is refused with the peers' words (K1, K2).
+
+use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams};
+use kube::{Api, Client, ResourceExt as _};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use testkit::control_plane::{self, Identity, gateway_api};
+use testkit::manifest;
+use zonewright_api::{Decoded, Zone, crds, foreign};
+
+const ACCEPTED: &str = include_str!("manifests/accepted.yaml");
+const REFUSED: &str = include_str!("manifests/refused.yaml");
+const CHANGES: &str = include_str!("manifests/changes.yaml");
+
+/// A spec, perhaps a change of it, and what is said to it.
+#[derive(Debug, Deserialize)]
+struct Case {
+    kind: String,
+    spec: Value,
+    change: Option<Value>,
+    says: Option<String>,
+}
+
+/// A tenant with a namespace of their own on an API server that has all kinds.
+struct Tenant {
+    client: Client,
+    namespace: String,
+}
+
+impl Tenant {
+    async fn new() -> Tenant {
+        let plane = control_plane::shared().await;
+        plane
+            .install(&crds::all())
+            .await
+            .expect("our definitions install");
+        let admin = plane.client(Identity::Admin);
+        let namespace = testkit::namespace(&admin, "peers").await;
+        let namespace = namespace.expect("a namespace");
+        let bound = plane.bind_tenant(&namespace).await;
+        bound.expect("the tenant is let in");
+        let client = plane.client(Identity::Tenant);
+        Tenant { client, namespace }
+    }
+
+    fn api(&self, kind: &str) -> Api<DynamicObject> {
+        Api::namespaced_with(self.client.clone(), &self.namespace, &resource(kind))
+    }
+
+    async fn create(&self, kind: &str, spec: &Value) -> Result<DynamicObject, String> {
+        let object = json!({
+            "apiVersion": resource(kind).api_version,
+            "kind": kind,
+            "metadata": { "generateName": "case-" },
+            "spec": spec,
+        });
+        let object = serde_json::from_value(object).expect("an object");
+        let api = self.api(kind);
+        let created = api.create(&PostParams::default(), &object).await;
+        created.map_err(|error| error.to_string())
+    }
+
+    async fn change(&self, object: &DynamicObject, kind: &str, spec: &Value) -> Result<(), String> {
+        let patch = Patch::Merge(json!({ "spec": spec }));
+        let params = PatchParams::default();
+        let (api, name) = (self.api(kind), object.name_any());
+        let patched = api.patch(&name, &params, &patch).await;
+        patched.map(drop).map_err(|error| error.to_string())
+    }
+}
+
+/// One of our kinds, as its definition describes it.
+fn resource(kind: &str) -> ApiResource {
+    let definitions = crds::all();
+    let definition = definitions.iter().find(|crd| crd.spec.names.kind == kind);
+    let spec = &definition.expect("one of our kinds").spec;
+    let version = &spec.versions[0].name;
+    ApiResource {
+        group: spec.group.clone(),
+        version: version.clone(),
+        api_version: format!("{}/{version}", spec.group),
+        kind: kind.to_owned(),
+        plural: spec.names.plural.clone(),
+    }
+}
+
+#[track_caller]
+fn check<T>(case: &Case, outcome: Result<T, String>) {
+    match (outcome, &case.says) {
+        (Ok(_), None) => {}
+        (Err(error), Some(says)) if error.contains(says) => {}
+        (Ok(_), Some(says)) => panic!("accepted, where {says:?} was expected: {case:?}"),
+        (Err(error), _) => panic!("{error}\n{case:?}"),
+    }
+}
+
+fn cases(yaml: &str) -> Vec<Case> {
+    serde_saphyr::from_str(yaml).expect("a list of cases")
+}
+
+#[tokio::test]
+async fn every_definition_installs_beside_the_gateway_api_and_contour() {
+    let plane = control_plane::shared().await;
+    let gateway = tokio::task::spawn_blocking(gateway_api::crds).await;
+    let gateway = gateway.expect("no panic").expect("the module is there");
+    plane.install(&crds::all()).await.expect("ours");
+    plane.install(&gateway).await.expect("the Gateway API's");
+    let contour = [foreign::http_proxy::crd()];
+    plane.install(&contour).await.expect("Contour's");
+}
+
+/// K1: what users of each peer have in their repositories.
+#[tokio::test]
+async fn manifests_of_the_peers_are_accepted() {
+    let tenant = Tenant::new().await;
+    let objects = manifest::read(ACCEPTED).expect("manifests");
+    assert!(objects.len() > 20, "all documents were read");
+    for object in objects {
+        let created = manifest::create(&tenant.client, &tenant.namespace, &object).await;
+        created.unwrap_or_else(|error| panic!("{}: {error}", object.name_any()));
+    }
+}
+
+/// K2, G36: the schema's own refusals, in the peers' words where the peers have them.
+#[tokio::test]
+async fn manifests_that_the_peers_refuse_are_refused_with_their_words() {
+    let tenant = Tenant::new().await;
+    for case in cases(REFUSED) {
+        check(&case, tenant.create(&case.kind, &case.spec).await);
+    }
+}
+
+/// G39: what may not change after creation.
+#[tokio::test]
+async fn fields_that_are_immutable_stay_as_they_are() {
+    let tenant = Tenant::new().await;
+    for case in cases(CHANGES) {
+        let object = tenant.create(&case.kind, &case.spec).await;
+        let object = object.unwrap_or_else(|error| panic!("{error}\n{case:?}"));
+        let change = case.change.as_ref().expect("a change");
+        check(&case, tenant.change(&object, &case.kind, change).await);
+    }
+}
+
+/// The server fills in what the peers' servers fill in.
+#[tokio::test]
+async fn defaults_are_those_of_the_peers() {
+    let tenant = Tenant::new().await;
+    let check = json!({ "path": "/healthz" });
+    let target = json!({ "group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "a" });
+    let balance = json!({ "geo": "EU", "defaultGeo": false });
+    let rows = [
+        (
+            "Zone",
+            json!({ "domainName": "a.", "delegations": [{}] }),
+            json!({
+                "domainName": "a.",
+                "delegations": [{ "namespaces": [], "records": [], "zones": [] }],
+                "ttl": 360, "refresh": 86_400, "retry": 7_200, "expire": 3_600_000, "negativeResponseCache": 360,
+            }),
+        ),
+        (
+            "Record",
+            json!({ "domainName": "a.", "type": "A", "rdata": "192.0.2.1" }),
+            json!({ "domainName": "a.", "type": "A", "rdata": "192.0.2.1", "class": "IN" }),
+        ),
+        (
+            "DNSRecord",
+            json!({ "rootHost": "a.example.com", "healthCheck": check }),
+            json!({
+                "rootHost": "a.example.com",
+                "healthCheck": { "path": "/healthz", "port": 443, "protocol": "HTTPS", "interval": "5m", "failureThreshold": 5 },
+            }),
+        ),
+        (
+            "DNSPolicy",
+            json!({ "targetRef": target, "providerRefs": [{ "name": "a" }], "loadBalancing": balance }),
+            json!({
+                "targetRef": target, "providerRefs": [{ "name": "a" }],
+                "loadBalancing": { "geo": "EU", "defaultGeo": false, "weight": 120 },
+            }),
+        ),
+    ];
+    for (kind, spec, expected) in rows {
+        let stored = tenant.create(kind, &spec).await.expect(kind);
+        assert_eq!(stored.data["spec"], expected, "{kind}");
+    }
+}
+
+/// K4: what a server stores is read back object by object.
+#[tokio::test]
+async fn stored_objects_are_read_back_one_by_one() {
+    let tenant = Tenant::new().await;
+    for name in ["a.", "b."] {
+        let spec = json!({ "domainName": name, "delegations": [] });
+        tenant.create("Zone", &spec).await.expect("accepted");
+    }
+    let zones: Api<Decoded<Zone>> = Api::namespaced(tenant.client.clone(), &tenant.namespace);
+    let listed = zones.list(&ListParams::default()).await.expect("a list");
+    let zones = listed.items.into_iter().map(Decoded::into_result);
+    let mut names: Vec<String> = zones
+        .map(|zone| zone.expect("of the right shape").spec.domain_name)
+        .collect();
+    names.sort();
+    assert_eq!(names, ["a.", "b."]);
+}
