@@ -1,0 +1,96 @@
+//! `cargo xtask COMMAND`: everything that is done to the source tree rather than by the program.
+//!
+//! Testing, checking, generating and fuzzing are Rust here and not shell, so that they run wherever cargo runs. What a
+//! command needs beside cargo is built into a cache. The program itself knows nothing of this crate.
+
+mod cache;
+mod check;
+mod control_plane;
+mod fuzz;
+mod generate;
+mod report;
+mod run;
+mod test;
+mod tidy;
+mod tokens;
+mod tool;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(
+    bin_name = "cargo xtask",
+    about = "Tests, checks and generated files of the source tree"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run all tests, after preparing what they need
+    ///
+    /// What cannot be had on this machine is listed as skipped, with why. With CI=true a skip is a failure.
+    Test {
+        /// Run only the tests whose name contains this
+        filter: Option<String>,
+    },
+    /// Check everything that needs no test: format, lints, tree, licences, generated files, documentation
+    Check,
+    /// Write the files that follow from the Rust types: CRDs and reference pages
+    Generate {
+        /// Write nothing; fail and name the files that are not current
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check the rules of the source tree that no compiler knows
+    Tidy,
+    /// Feed random input to a fuzz target
+    Fuzz {
+        /// A target of `fuzz/fuzz_targets`, or `all` for each in turn
+        target: String,
+        /// How long to run each target
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+        seconds: u32,
+    },
+    /// Build and start etcd, kube-apiserver and kube-controller-manager, until Ctrl-C
+    ControlPlane,
+}
+
+fn main() -> ExitCode {
+    match perform(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(command: Command) -> Result<()> {
+    match command {
+        Command::Test { filter } => test::test(filter.as_deref()),
+        Command::Check => check::check(),
+        Command::Generate { check: false } => generate::write(),
+        Command::Generate { check: true } => generate::check(),
+        Command::Tidy => tidy::tidy(),
+        Command::Fuzz { target, seconds } => fuzz::fuzz(&target, seconds),
+        Command::ControlPlane => control_plane::control_plane(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Arguments;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+}
