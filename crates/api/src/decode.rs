@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use kube::Resource;
-use kube::api::ObjectMeta;
+use kube::core::ObjectMeta;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kube::api::ObjectMeta;
+use kube::core::ObjectMeta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

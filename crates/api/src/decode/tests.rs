@@ -1,7 +1,7 @@
 //! Objects of any shape in, a decoded one or its problems out.
 
 use k8s_openapi::api::core::v1::Secret;
-use kube::api::ObjectList;
+use kube::core::ObjectList;
 use kube::core::WatchEvent;
 use serde_json::json;
 

@@ -72,7 +72,7 @@ impl Content {
     pub fn under(&self, origin: &Name) -> Result<Rdata, Problem> {
         self.data
             .resolve(origin)
-            .map_err(|rule| Problem::bare(&rdata_field(), rule))
+            .map_err(|rule| Problem::new(&rdata_field(), rule, self.data.as_str()))
     }
 }
 

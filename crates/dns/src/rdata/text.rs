@@ -39,6 +39,11 @@ impl RdataText {
         self.rtype
     }
 
+    /// The text as it was written, without the blanks around it.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
     /// The data in a zone: relative names get `origin`, and the rules hold for
     /// the completed names too.
     pub fn resolve(&self, origin: &Name) -> Result<Rdata, RdataError> {
