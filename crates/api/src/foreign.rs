@@ -6,12 +6,9 @@
 //! gets them from the projects the kinds belong to.
 
 pub mod gateway;
-pub mod grpc_route;
 pub mod http_proxy;
-pub mod http_route;
 mod lens;
 pub mod route;
-pub mod tls_route;
 
 use std::collections::BTreeMap;
 
@@ -19,24 +16,18 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::Value;
 
 pub use gateway::{Gateway, GatewaySpec, GatewayStatus};
-pub use grpc_route::{GrpcRoute, GrpcRouteSpec};
 pub use http_proxy::{HttpProxy, HttpProxySpec, HttpProxyStatus};
-pub use http_route::{HttpRoute, HttpRouteSpec};
-pub use route::RouteStatus;
-pub use tls_route::{TlsRoute, TlsRouteSpec};
+pub use route::{GrpcRoute, HttpRoute, RouteStatus, TlsRoute};
 
 /// The fields of an object that nobody here looks at.
 pub type Other = BTreeMap<String, Value>;
 
 /// A definition for each of these kinds, for API servers that have none.
 pub fn crds() -> Vec<CustomResourceDefinition> {
-    vec![
-        gateway::crd(),
-        http_route::crd(),
-        grpc_route::crd(),
-        tls_route::crd(),
-        http_proxy::crd(),
-    ]
+    let mut definitions = vec![gateway::crd()];
+    definitions.extend(route::crds());
+    definitions.push(http_proxy::crd());
+    definitions
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! Manifests of every kind on a real API server: what the peers' users write is accepted, what the
 //! peers refuse is refused with the peers' words (K1, K2).
 
+use std::fmt::Debug;
+
 use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams};
-use kube::{Api, Client, ResourceExt as _};
-use serde::Deserialize;
+use kube::core::NamespaceResourceScope;
+use kube::{Api, Client, Resource, ResourceExt as _};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use testkit::control_plane::{self, Identity, gateway_api};
 use testkit::manifest;
@@ -12,6 +16,7 @@ use zonewright_api::{Decoded, Zone, crds, foreign};
 const ACCEPTED: &str = include_str!("manifests/accepted.yaml");
 const REFUSED: &str = include_str!("manifests/refused.yaml");
 const CHANGES: &str = include_str!("manifests/changes.yaml");
+const FOREIGN: &str = include_str!("manifests/foreign.yaml");
 
 /// A spec, perhaps a change of it, and what is said to it.
 #[derive(Debug, Deserialize)]
@@ -99,8 +104,8 @@ fn cases(yaml: &str) -> Vec<Case> {
     serde_saphyr::from_str(yaml).expect("a list of cases")
 }
 
-#[tokio::test]
-async fn every_definition_installs_beside_the_gateway_api_and_contour() {
+/// Ours, the Gateway API's own and Contour's in our words, side by side.
+async fn install_everything() {
     let plane = control_plane::shared().await;
     let gateway = tokio::task::spawn_blocking(gateway_api::crds).await;
     let gateway = gateway.expect("no panic").expect("the module is there");
@@ -108,6 +113,44 @@ async fn every_definition_installs_beside_the_gateway_api_and_contour() {
     plane.install(&gateway).await.expect("the Gateway API's");
     let contour = [foreign::http_proxy::crd()];
     plane.install(&contour).await.expect("Contour's");
+}
+
+/// Reads an object through our type and writes it back as it is: the server must see no change.
+async fn write_back<K>(tenant: &Tenant, name: &str) -> K
+where
+    K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Serialize,
+    K::DynamicType: Default,
+{
+    let (client, namespace) = (&tenant.client, &tenant.namespace);
+    let resource = ApiResource::erase::<K>(&K::DynamicType::default());
+    let whole: Api<DynamicObject> = Api::namespaced_with(client.clone(), namespace, &resource);
+    let lens: Api<K> = Api::namespaced(client.clone(), namespace);
+
+    let before = whole.get(name).await.expect(name);
+    let read = lens.get(name).await.expect(name);
+    let written = lens.replace(name, &PostParams::default(), &read).await;
+    written.expect(name);
+    let after = whole.get(name).await.expect(name);
+    assert_eq!(before.data, after.data);
+    assert_eq!(before.metadata.generation, after.metadata.generation);
+    read
+}
+
+/// Kinds that we only read lose nothing when they are written back.
+#[tokio::test]
+async fn kinds_of_others_are_read_and_written_back_whole() {
+    install_everything().await;
+    let tenant = Tenant::new().await;
+    for object in manifest::read(FOREIGN).expect("manifests") {
+        let created = manifest::create(&tenant.client, &tenant.namespace, &object).await;
+        created.unwrap_or_else(|error| panic!("{}: {error}", object.name_any()));
+    }
+    let proxy: foreign::HttpProxy = write_back(&tenant, "harbor").await;
+    assert_eq!(proxy.fqdn(), Some("harbor.example.com"));
+    let gateway: foreign::Gateway = write_back(&tenant, "web").await;
+    assert_eq!(gateway.listeners().len(), 1);
+    let route: foreign::HttpRoute = write_back(&tenant, "web").await;
+    assert_eq!(route.spec.hostnames, Some(vec!["api.example.com".into()]));
 }
 
 /// K1: what users of each peer have in their repositories.

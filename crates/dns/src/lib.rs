@@ -26,7 +26,7 @@ pub mod zonefile;
 pub use diff::{ApplyError, Change, Diff};
 pub use hash::{Accumulator, ZoneHash};
 pub use name::{DomainName, Name, NameError, RelativeName, host_name};
-pub use rdata::{Rdata, RdataError, RdataText, Typed};
+pub use rdata::{Rdata, RdataError, RdataText};
 pub use record_set::{RecordSet, RecordSetError, SetKey};
 pub use rtype::{Rtype, RtypeError};
 pub use serial::Serial;

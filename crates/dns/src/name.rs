@@ -10,7 +10,6 @@ mod error;
 mod host;
 mod text;
 
-use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
 use std::hash::{Hash, Hasher};
@@ -77,7 +76,7 @@ impl Name {
     }
 
     /// Takes any absolute name of the library, in whatever case it comes.
-    pub fn canonical(name: &(impl ToName + ?Sized)) -> Name {
+    pub(crate) fn canonical(name: &(impl ToName + ?Sized)) -> Name {
         Name(name.to_canonical_name())
     }
 
@@ -144,8 +143,8 @@ impl Name {
         ))
     }
 
-    /// The name as the library's type, for composing messages.
-    pub fn as_octets(&self) -> &Octets<Bytes> {
+    /// The name as the library's type.
+    pub(crate) fn as_octets(&self) -> &Octets<Bytes> {
         &self.0
     }
 
@@ -179,7 +178,7 @@ impl Eq for Name {}
 /// As the borrowed form hashes, so that a map can be asked with either.
 impl Hash for Name {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
+        self.as_wire().hash(state);
     }
 }
 
@@ -232,12 +231,6 @@ impl FromStr for Name {
 
     fn from_str(text: &str) -> Result<Name, NameError> {
         Name::parse(text)
-    }
-}
-
-impl Borrow<Octets<[u8]>> for Name {
-    fn borrow(&self) -> &Octets<[u8]> {
-        self.0.for_slice()
     }
 }
 

@@ -30,7 +30,7 @@ pub use text::RdataText;
 const RDATA_OCTETS_MAX: usize = u16::MAX as usize;
 
 /// The typed view of record data, borrowed from its wire form.
-pub type Typed<'a> = ZoneRecordData<&'a [u8], ParsedName<&'a [u8]>>;
+pub(crate) type Typed<'a> = ZoneRecordData<&'a [u8], ParsedName<&'a [u8]>>;
 
 /// The data of one record in canonical form (RFC 4034 §6.2), with its type.
 ///
@@ -97,7 +97,7 @@ impl Rdata {
     }
 
     /// The fields, as the library's types.
-    pub fn typed(&self) -> Typed<'_> {
+    pub(crate) fn typed(&self) -> Typed<'_> {
         typed(self.rtype, &self.wire).expect("the wire form was checked when the value was made")
     }
 

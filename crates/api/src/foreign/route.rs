@@ -1,10 +1,62 @@
-//! What all routes of the Gateway API have in common: the Gateways they attach to, and whether those let them (S8).
+//! Routes of the Gateway API: the hosts they are for, the Gateways they attach to, and whether those let them (S8).
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{CustomResource, CustomResourceExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Other, lens};
 use crate::condition::{ConditionType, Status};
+
+/// Declares kinds of routes. In what we read they differ by their names only.
+macro_rules! routes {
+    ($($root:ident $name:tt, $spec:ident, $kind:tt, $plural:tt;)+) => {$(
+        /// What a route is for.
+        #[derive(Clone, CustomResource, Debug, Default, Deserialize, PartialEq, Serialize)]
+        #[kube(
+            group = "gateway.networking.k8s.io",
+            version = "v1",
+            kind = $kind,
+            root = $name,
+            plural = $plural,
+            namespaced,
+            status = "RouteStatus",
+            schema = "disabled",
+            derive = "PartialEq",
+            doc = "A route of the Gateway API.",
+            category = "gateway-api",
+            printcolumn(name = "Hostnames", type_ = "string", json_path = ".spec.hostnames"),
+            printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+        )]
+        #[serde(rename_all = "camelCase")]
+        pub struct $spec {
+            /// The Gateways it attaches to.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub parent_refs: Option<Vec<ParentRef>>,
+
+            /// The hosts it is for. Absent or empty: those of the listeners.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub hostnames: Option<Vec<String>>,
+
+            /// Everything else.
+            #[serde(flatten)]
+            pub other: Other,
+        }
+    )+
+
+        /// A definition for each kind of route, with the fields above.
+        pub(super) fn crds() -> Vec<CustomResourceDefinition> {
+            let (spec, status) = (spec_schema(), status_schema());
+            vec![$(lens::complete($root::crd(), &spec, &status),)+]
+        }
+    };
+}
+
+routes! {
+    HttpRoute "HttpRoute", HttpRouteSpec, "HTTPRoute", "httproutes";
+    GrpcRoute "GrpcRoute", GrpcRouteSpec, "GRPCRoute", "grpcroutes";
+    TlsRoute "TlsRoute", TlsRouteSpec, "TLSRoute", "tlsroutes";
+}
 
 /// A Gateway, or one of its listeners, that a route attaches to.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -112,7 +164,7 @@ pub struct RouteCondition {
 }
 
 /// The schema of a route's spec, with the fields we read.
-pub(super) fn spec_schema() -> Value {
+fn spec_schema() -> Value {
     lens::object([
         ("parentRefs", lens::list(&parent_ref_schema())),
         ("hostnames", lens::list(&lens::text())),
@@ -120,7 +172,7 @@ pub(super) fn spec_schema() -> Value {
 }
 
 /// The schema of a route's status, with the fields we read.
-pub(super) fn status_schema() -> Value {
+fn status_schema() -> Value {
     let condition = lens::object([("type", lens::text()), ("status", lens::text())]);
     let condition = lens::required(condition, &["status", "type"]);
     let parent = lens::object([

@@ -290,12 +290,6 @@ fn naive_order(one: &Name, other: &Name) -> Ordering {
     one.labels().rev().cmp(other.labels().rev())
 }
 
-fn hash(value: &(impl Hash + ?Sized)) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
 proptest! {
     #[test]
     fn a_printed_name_reads_back(name in any_name()) {
@@ -315,15 +309,6 @@ proptest! {
     fn the_order_is_that_of_rfc_4034(one in any_name(), other in any_name()) {
         prop_assert_eq!(one.cmp(&other), naive_order(&one, &other));
         prop_assert_eq!(one == other, naive_order(&one, &other).is_eq());
-    }
-
-    /// A map of names can be asked with a name as it came in a message.
-    #[test]
-    fn the_borrowed_form_compares_and_hashes_alike(one in any_name(), other in any_name()) {
-        let borrowed: [&Octets<[u8]>; 2] = [one.borrow(), other.borrow()];
-        prop_assert_eq!(borrowed[0].cmp(borrowed[1]), one.cmp(&other));
-        prop_assert_eq!(borrowed[0] == borrowed[1], one == other);
-        prop_assert_eq!(hash(borrowed[0]), hash(&one));
     }
 
     /// Everything below a name follows it without a gap.
