@@ -334,6 +334,23 @@ fn a_difference_of_another_zone_or_state_is_refused() {
     );
 }
 
+#[test]
+fn a_difference_from_another_soa_is_refused() {
+    let old = small_zone();
+    let with_refresh = |refresh| {
+        let mut zone = old.clone();
+        zone.set_soa(Soa {
+            refresh,
+            ..old.soa().clone()
+        });
+        zone
+    };
+    let diff = Diff::between(&old, &with_refresh(1));
+    let mut moved_on = with_refresh(2);
+    assert_eq!(moved_on.apply(&diff), Err(ApplyError::StaleSoa));
+    assert_eq!(moved_on, with_refresh(2));
+}
+
 /// A CNAME takes the place of addresses, and the other way round, in one step.
 #[test]
 fn types_that_exclude_each_other_change_places() {
