@@ -60,7 +60,8 @@ impl Soa {
         text
     }
 
-    /// Takes SOA record data apart again.
+    /// Takes SOA record data apart again; nothing if it is other data. A minimum
+    /// that no TTL can be becomes the highest TTL.
     pub fn from_rdata(ttl: Ttl, data: &Rdata) -> Option<(Soa, Serial)> {
         let domain::rdata::ZoneRecordData::Soa(soa) = data.typed() else {
             return None;

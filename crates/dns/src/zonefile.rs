@@ -12,9 +12,7 @@ mod reader;
 
 use std::fmt::{self, Write as _};
 
-use crate::{
-    Name, Rdata, RecordSet, RecordSetError, Refusal, Rtype, Serial, SetKey, Soa, Ttl, Zone,
-};
+use crate::{Name, Rdata, RecordSet, Rtype, Serial, SetKey, Soa, Ttl, Zone};
 
 use entries::entries;
 use reader::Reader;
@@ -155,6 +153,13 @@ fn zone(
         return None;
     }
     let (soa, serial) = Soa::from_rdata(first.ttl, &first.data)?;
+    if soa.rdata(serial) != first.data {
+        let message = format!(
+            "the SOA's minimum is no TTL, {} is used instead",
+            soa.minimum
+        );
+        problems.push(problem(first, &message));
+    }
     let mut zone = Zone::new(origin, soa);
     for (key, members) in grouped(records) {
         put(&mut zone, key, &members, problems);
@@ -176,41 +181,25 @@ fn grouped(records: Vec<FileRecord>) -> Vec<(SetKey, Vec<FileRecord>)> {
 }
 
 fn put(zone: &mut Zone, key: SetKey, members: &[FileRecord], problems: &mut Vec<LineProblem>) {
-    let set = RecordSet::new(
-        members
-            .iter()
-            .map(|record| (record.ttl, record.data.clone())),
-    );
-    let refused = match set {
-        Ok(set) => {
-            let raised = members.iter().filter(|record| record.ttl != set.ttl());
-            problems.extend(raised.map(|record| {
-                let message = format!(
-                    "TTL {} is lowered to {}, the lowest of its set",
-                    record.ttl,
-                    set.ttl()
-                );
-                problem(record, &message)
-            }));
-            zone.put(key, set).err().map(Refused::Zone)
-        }
-        Err(err) => Some(Refused::Set(err)),
-    };
-    if let Some(refused) = refused {
-        problems.extend(
-            members
-                .last()
-                .map(|record| problem(record, &refused.to_string())),
-        );
+    let records = members
+        .iter()
+        .map(|record| (record.ttl, record.data.clone()));
+    let set = RecordSet::new(records).map_err(|err| err.to_string());
+    if let Ok(set) = &set {
+        let lowered = members.iter().filter(|record| record.ttl != set.ttl());
+        problems.extend(lowered.map(|record| {
+            let message = format!(
+                "TTL {} is lowered to {}, the lowest of its set",
+                record.ttl,
+                set.ttl()
+            );
+            problem(record, &message)
+        }));
     }
-}
-
-#[derive(Debug, thiserror::Error)]
-enum Refused {
-    #[error(transparent)]
-    Set(RecordSetError),
-    #[error(transparent)]
-    Zone(Refusal),
+    let put = set.and_then(|set| zone.put(key, set).map_err(|err| err.to_string()));
+    if let (Err(message), Some(last)) = (put, members.last()) {
+        problems.push(problem(last, &message));
+    }
 }
 
 fn problem(record: &FileRecord, message: &str) -> LineProblem {

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use domain::rdata::ZoneRecordData;
 
 use super::Zone;
-use crate::{Name, Rdata, RdataError, RecordSet, Rtype, SetKey};
+use crate::{Name, Rdata, RdataError, RecordSet, RelativeName, Rtype, SetKey};
 
 /// How many CNAMEs may follow one another before resolvers give up.
 const ALIAS_CHAIN_MAX: usize = 8;
@@ -208,25 +208,37 @@ impl Zone {
         if has(Rtype::CNAME) {
             return Some(Flaw::TargetIsAlias { rtype, target });
         }
-        // Below a cut only name servers' addresses are ours to give; a wildcard may answer for any name.
-        let elsewhere = rtype != Rtype::NS && self.cut_above(&target).is_some();
-        let found = has(Rtype::A) || has(Rtype::AAAA) || elsewhere || self.wildcard_covers(&target);
+        let addressed = has(Rtype::A) || has(Rtype::AAAA);
+        // Below a cut nothing is ours to answer but the addresses of name servers.
+        let found = match self.cut_above(&target) {
+            Some(_) => addressed || rtype != Rtype::NS,
+            None => addressed || self.wildcard_covers(&target),
+        };
         (!found).then_some(Flaw::TargetMissing { rtype, target })
     }
 
+    /// Whether a wildcard gives a name an address: it speaks for names that do
+    /// not exist, from their closest encloser (RFC 4592 §3.3.1).
     fn wildcard_covers(&self, name: &Name) -> bool {
-        let above = name
-            .ancestors()
-            .skip(1)
-            .take_while(|ancestor| ancestor.is_at_or_below(&self.origin));
-        above
-            .filter_map(|ancestor| crate::RelativeName::wildcard().under(&ancestor).ok())
-            .any(|wildcard| {
-                [Rtype::A, Rtype::AAAA].into_iter().any(|rtype| {
-                    self.sets
-                        .contains_key(&SetKey::new(wildcard.clone(), rtype))
-                })
-            })
+        let encloser = name.ancestors().find(|ancestor| self.exists(ancestor));
+        let wildcard = encloser
+            .filter(|encloser| encloser != name)
+            .and_then(|encloser| RelativeName::wildcard().under(&encloser).ok());
+        wildcard.is_some_and(|wildcard| {
+            let has = |rtype| {
+                self.sets
+                    .contains_key(&SetKey::new(wildcard.clone(), rtype))
+            };
+            has(Rtype::A) || has(Rtype::AAAA)
+        })
+    }
+
+    /// Whether there is a set at the name or below it, where it is an empty
+    /// non-terminal. What is below a name follows it in the order of the sets.
+    fn exists(&self, name: &Name) -> bool {
+        let first = SetKey::new(name.clone(), Rtype::MIN);
+        let next = self.sets.range(first..).next();
+        *name == self.origin || next.is_some_and(|(key, _)| key.name.is_at_or_below(name))
     }
 
     fn alias_flaw(&self, key: &SetKey, set: &RecordSet) -> Option<Flaw> {

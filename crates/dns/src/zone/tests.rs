@@ -211,6 +211,33 @@ fn targets_in_the_zone_must_have_addresses() {
     );
 }
 
+/// RFC 4592: a wildcard speaks for names that do not exist, not beyond a cut,
+/// and not past a name that does exist.
+#[test]
+fn a_wildcard_gives_addresses_only_where_it_would_answer() {
+    let wildcard = ("*.example.org.", Rtype::A, "203.0.113.9");
+    finds(
+        &[NS, wildcard, ("m.example.org.", Rtype::MX, "10 a.b")],
+        &[],
+    );
+    finds(
+        &[NS, wildcard, ("sub.example.org.", Rtype::NS, "ns.sub")],
+        &[
+            "sub.example.org. NS: points at ns.sub.example.org., which has no A or AAAA record in this zone",
+        ],
+    );
+    let missing = "m.example.org. MX: points at mail.example.org., which has no A or AAAA record in this zone";
+    let mx = ("m.example.org.", Rtype::MX, "10 mail");
+    finds(
+        &[NS, wildcard, mx, ("mail.example.org.", Rtype::TXT, "x")],
+        &[missing],
+    );
+    finds(
+        &[NS, wildcard, mx, ("a.mail.example.org.", Rtype::TXT, "x")],
+        &[missing],
+    );
+}
+
 /// G21.
 #[test]
 fn aliases_that_lead_nowhere_are_found() {

@@ -216,6 +216,17 @@ fn a_file_without_a_usable_soa_is_no_zone() {
 }
 
 #[test]
+fn a_minimum_that_is_no_ttl_is_told() {
+    let text = "example.org. 60 IN SOA ns noc 1 2 3 4 4294967295\n";
+    let (zone, _) = problems(
+        text,
+        &["line 1: the SOA's minimum is no TTL, 2147483647 is used instead: got \"example.org. 60 IN SOA ns.example.org. noc.example.org. 1 2 3 4 4294967295\""],
+    )
+    .unwrap();
+    assert_eq!(zone.soa().minimum, Ttl::MAX);
+}
+
+#[test]
 fn a_second_soa_is_refused_and_the_first_stands() {
     let text = format!("{HEAD}@ IN SOA ns noc 7 1 1 1 1\n");
     let (_, serial) = problems(
