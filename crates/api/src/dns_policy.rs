@@ -78,14 +78,8 @@ use crate::health_check::{HealthCheckSpec, HealthCheckStatus};
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = cel::rules([
-    (
-        "has(oldSelf.delegate) || !has(self.delegate) || self.delegate == false",
-        "delegate can't be set to true if unset",
-    ),
-    (
-        "!has(oldSelf.delegate) || oldSelf.delegate == false || has(self.delegate)",
-        "delegate can't be unset if true",
-    ),
+    cel::DELEGATE_IS_NOT_SET_LATER,
+    cel::DELEGATE_IS_NOT_UNSET,
     (
         "!(has(self.providerRefs) && has(self.delegate) && self.delegate == true)",
         "delegate=true and providerRefs are mutually exclusive",

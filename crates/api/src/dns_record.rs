@@ -85,14 +85,8 @@ const ROOT_HOST_PATTERN: &str =
         "has(oldSelf.ownerID) || !has(self.ownerID)",
         "OwnerID can't be set if it was previously unset",
     ),
-    (
-        "has(oldSelf.delegate) || !has(self.delegate) || self.delegate == false",
-        "delegate can't be set to true if unset",
-    ),
-    (
-        "!has(oldSelf.delegate) || oldSelf.delegate == false || has(self.delegate)",
-        "delegate can't be unset if true",
-    ),
+    cel::DELEGATE_IS_NOT_SET_LATER,
+    cel::DELEGATE_IS_NOT_UNSET,
     (
         "!(has(self.providerRef) && has(self.delegate) && self.delegate == true)",
         "delegate=true and providerRef are mutually exclusive",

@@ -11,7 +11,7 @@ use crate::progress::say;
 const VARIABLE: &str = "ZONEWRIGHT_CACHE";
 
 /// The folder `name` of the cache, made if it is not there.
-pub(crate) fn folder(name: &str) -> io::Result<PathBuf> {
+pub fn folder(name: &str) -> io::Result<PathBuf> {
     let folder = root(env::var_os(VARIABLE).map(PathBuf::from), env::home_dir())?.join(name);
     fs::create_dir_all(&folder).map_err(at(&folder))?;
     Ok(folder)

@@ -31,12 +31,12 @@
 //! The border: nothing here knows DNS or our own kinds beyond the names of their API groups. What
 //! is asked of the real parts, and what the answers mean, stays in the tests.
 
+pub mod cache;
 pub mod control_plane;
 pub mod crds;
 pub mod manifest;
 pub mod wait;
 
-mod cache;
 mod namespace;
 mod progress;
 

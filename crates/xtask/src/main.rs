@@ -3,7 +3,6 @@
 //! Testing, checking, generating and fuzzing are Rust here and not shell, so that they run wherever cargo runs. What a
 //! command needs beside cargo is built into a cache. The program itself knows nothing of this crate.
 
-mod cache;
 mod check;
 mod control_plane;
 mod fuzz;

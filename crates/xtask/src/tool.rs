@@ -6,7 +6,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::cache;
 use crate::run::{cargo, output, run};
 
 /// A tool from the registry, in the version that the tree was checked with.
@@ -30,7 +29,7 @@ pub(crate) const FUZZ: Tool = Tool {
 impl Tool {
     /// The tool's binary; the first call on a machine builds it, which takes minutes.
     pub(crate) fn prepare(&self) -> Result<PathBuf> {
-        let tools = cache::tools()?;
+        let tools = testkit::cache::folder("tools")?;
         let binary = tools.join("bin").join(self.name);
         if !self.is_current(&binary) {
             eprintln!(
