@@ -46,6 +46,7 @@ use build::Programs;
 use credentials::Credentials;
 use process::Process;
 use runs::Run;
+use start::Ports;
 
 /// A control plane that runs for as long as this value lives.
 ///
@@ -54,10 +55,11 @@ use runs::Run;
 #[derive(Debug)]
 pub struct ControlPlane {
     _controller_manager: Process,
-    _api_server: Process,
-    _etcd: Process,
+    api_server: Process,
+    etcd: Process,
     programs: Programs,
     credentials: Credentials,
+    ports: Ports,
     url: String,
     run: Run,
 }
@@ -68,6 +70,12 @@ impl ControlPlane {
     /// Returns when the API server is ready and the controllers run.
     pub async fn start() -> Result<Self, StartError> {
         start::start().await
+    }
+
+    /// Ends the API server as a crash would and starts it again, at the same address and over the same etcd.
+    /// Connections break; the controllers find it again by themselves.
+    pub async fn restart_api_server(&mut self) -> Result<(), StartError> {
+        start::restart_api_server(self).await
     }
 
     /// The API server's address, `https://127.0.0.1:<port>`.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionCondition,
 };
-use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
+use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
 use kube::discovery::pinned_kind;
 use kube::{Api, Client, ResourceExt};
@@ -50,14 +50,24 @@ pub enum InstallError {
     Unsettled(#[from] Overdue),
 }
 
+/// Creates the definition, or brings the one that is there up to it. Both are plain enough for an API server that knows
+/// no server-side apply.
 async fn apply(client: &Client, definition: &CustomResourceDefinition) -> Result<(), InstallError> {
     let name = definition.name_any();
-    let params = PatchParams::apply(FIELD_MANAGER).force();
-    match Api::all(client.clone())
-        .patch(&name, &params, &Patch::Apply(definition))
-        .await
-    {
-        Ok(CustomResourceDefinition { .. }) => Ok(()),
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let params = PostParams {
+        field_manager: Some(FIELD_MANAGER.to_owned()),
+        ..PostParams::default()
+    };
+    let created = match api.create(&params, definition).await {
+        Err(kube::Error::Api(status)) if status.code == 409 => {
+            let params = PatchParams::apply(FIELD_MANAGER);
+            api.patch(&name, &params, &Patch::Merge(definition)).await
+        }
+        created => created,
+    };
+    match created {
+        Ok(_) => Ok(()),
         Err(source) => Err(InstallError::Refused {
             name,
             source: Box::new(source),

@@ -70,6 +70,13 @@ impl Process {
         )
     }
 
+    /// Kills the program and returns when it is gone.
+    pub(super) fn end(&mut self) {
+        // Both fail only if the child is gone and reaped, and then all is well.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
     fn exited(&self, how: String) -> Exited {
         Exited {
             name: self.name,
@@ -81,9 +88,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both fail only if the child is gone and reaped, and then all is well.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }
 

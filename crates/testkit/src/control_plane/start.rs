@@ -71,7 +71,7 @@ pub(super) async fn start() -> Result<ControlPlane, StartError> {
     let mut attempts = 1;
     loop {
         let ports = Ports::free().map_err(system("free ports"))?;
-        match start_once(&programs, &ports).await {
+        match start_once(&programs, ports).await {
             Err(StartError::Exited(exited)) if exited.port_was_taken() && attempts < ATTEMPTS => {
                 attempts += 1;
             }
@@ -80,7 +80,17 @@ pub(super) async fn start() -> Result<ControlPlane, StartError> {
     }
 }
 
-async fn start_once(programs: &Programs, ports: &Ports) -> Result<ControlPlane, StartError> {
+/// Ends the API server as a crash would, and starts it again.
+pub(super) async fn restart_api_server(plane: &mut ControlPlane) -> Result<(), StartError> {
+    plane.api_server.end();
+    plane.api_server = api_server(&plane.programs, plane.run.path(), &plane.ports)
+        .map_err(system("kube-apiserver"))?;
+    let admin = plane.credentials.client(Identity::Admin, &plane.url);
+    let processes = &mut [&mut plane.etcd, &mut plane.api_server];
+    ready(&admin, "/readyz", processes).await
+}
+
+async fn start_once(programs: &Programs, ports: Ports) -> Result<ControlPlane, StartError> {
     let mut run = Run::begin().map_err(system("the directory of the run"))?;
     let credentials = Credentials::create(run.path())?;
     let url = format!("https://127.0.0.1:{}", ports.api_server);
@@ -90,13 +100,13 @@ async fn start_once(programs: &Programs, ports: &Ports) -> Result<ControlPlane, 
 
     // The API server waits for etcd by itself, so both start at once. Should a stranger have etcd's
     // port, ours ends long before the API server is ready, and is seen to.
-    let mut etcd = etcd(programs, &run, ports).map_err(system("etcd"))?;
+    let mut etcd = etcd(programs, &run, &ports).map_err(system("etcd"))?;
     let mut api_server =
-        api_server(programs, run.path(), ports).map_err(system("kube-apiserver"))?;
+        api_server(programs, run.path(), &ports).map_err(system("kube-apiserver"))?;
     let admin = credentials.client(Identity::Admin, &url);
     ready(&admin, "/readyz", &mut [&mut etcd, &mut api_server]).await?;
 
-    let mut controllers = controller_manager(programs, run.path(), ports)
+    let mut controllers = controller_manager(programs, run.path(), &ports)
         .map_err(system("kube-controller-manager"))?;
     let controllers_url = format!("https://127.0.0.1:{}", ports.controller_manager);
     let prober = credentials.client(Identity::ControllerManager, &controllers_url);
@@ -110,17 +120,19 @@ async fn start_once(programs: &Programs, ports: &Ports) -> Result<ControlPlane, 
     run.is_up();
     Ok(ControlPlane {
         _controller_manager: controllers,
-        _api_server: api_server,
-        _etcd: etcd,
+        api_server,
+        etcd,
         programs: programs.clone(),
         credentials,
+        ports,
         url,
         run,
     })
 }
 
 /// Ports that were free a moment ago. Who comes too late is told by the program that lost its port.
-struct Ports {
+#[derive(Debug)]
+pub(super) struct Ports {
     etcd_client: u16,
     etcd_peer: u16,
     api_server: u16,
@@ -254,7 +266,7 @@ mod tests {
         let programs = spawn_blocking(build::programs).await.unwrap().unwrap();
         let ports = Ports::free().unwrap();
         let _taken = TcpListener::bind((Ipv4Addr::LOCALHOST, choose(&ports))).unwrap();
-        let error = start_once(&programs, &ports).await.unwrap_err();
+        let error = start_once(&programs, ports).await.unwrap_err();
         let told = matches!(&error, StartError::Exited(exited) if exited.port_was_taken());
         assert!(told, "{error}");
     }

@@ -1,0 +1,233 @@
+//! The API from outside: opened, asked, listened on, stopped.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use kube::Client;
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+use crate::body::Body;
+use crate::clock::Clock;
+use crate::durability::{Committer, Durability};
+use crate::engine::{Call, Engine, PERMANENT_NAMESPACES};
+use crate::face::{AdminCredential, Face, KubeconfigFile, ListenError, Shown};
+use crate::request::{Query, Route, Verb};
+use crate::service::{Documents, Service};
+use crate::shared::Shared;
+use crate::storage;
+use crate::store::{Store, Stored};
+use crate::tokens::Signer;
+use crate::user::User;
+
+/// How an API is opened.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where objects are kept. Nothing: they last as long as the API.
+    pub data: Option<PathBuf>,
+    /// What uids and generated names are made from. Nothing: the system's own source of chance.
+    pub seed: Option<u64>,
+    /// Where the time comes from.
+    pub clock: Clock,
+}
+
+/// A Kubernetes API.
+///
+/// It runs on the async runtime it was opened on, and stops when it is dropped or
+/// [shut down](Self::shutdown).
+#[derive(Debug)]
+pub struct Apiserver {
+    shared: Arc<Shared>,
+    documents: Arc<Documents>,
+    signer: Signer,
+    collector: JoinHandle<()>,
+    committer: Option<thread::JoinHandle<()>>,
+    data: Option<PathBuf>,
+    shown: Vec<Shown>,
+}
+
+/// Where the administrator's kubeconfig goes.
+#[derive(Clone, Debug)]
+pub struct Kubeconfig {
+    /// The file, readable by its owner only.
+    pub path: PathBuf,
+    /// What it proves the administrator with.
+    pub credential: AdminCredential,
+}
+
+/// Why an API could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct OpenError(#[from] OpenErrorKind);
+
+#[derive(Debug, thiserror::Error)]
+enum OpenErrorKind {
+    #[error(transparent)]
+    Storage(#[from] storage::OpenError),
+    #[error("{key} cannot be read: {source}")]
+    Object {
+        key: String,
+        source: serde_json::Error,
+    },
+}
+
+impl Apiserver {
+    /// Opens an API over its data directory, or an empty one.
+    ///
+    /// It has the namespaces that every cluster has. Call it on the runtime that it is to run on.
+    pub async fn open(options: Options) -> Result<Self, OpenError> {
+        let chance = options
+            .seed
+            .map_or_else(StdRng::from_os_rng, StdRng::seed_from_u64);
+        let (shared, committer) = match &options.data {
+            None => {
+                let engine = Engine::new(Store::default(), chance);
+                (
+                    Arc::new(Shared::new(engine, Durability::Ephemeral, options.clock)),
+                    None,
+                )
+            }
+            Some(directory) => {
+                let (storage, loaded) = storage::open(directory).map_err(OpenErrorKind::from)?;
+                let engine = Engine::new(load(loaded)?, chance);
+                let (durability, committer) = Committer::new();
+                let shared = Arc::new(Shared::new(engine, durability, options.clock));
+                let thread = committer.start(Box::new(storage), Arc::downgrade(&shared));
+                (shared, Some(thread))
+            }
+        };
+        let documents = Arc::new(Documents::default());
+        let collector = tokio::spawn(collect(Arc::clone(&shared)));
+        let apiserver = Self {
+            shared,
+            documents,
+            signer: Signer::default(),
+            collector,
+            committer,
+            data: options.data,
+            shown: Vec::new(),
+        };
+        apiserver.create_namespaces().await;
+        Ok(apiserver)
+    }
+
+    /// A client that speaks as the admin, without a socket.
+    ///
+    /// It belongs to the runtime it was made on.
+    pub fn client(&self) -> Client {
+        Client::new(self.service(), "default")
+    }
+
+    /// The service behind [`client`](Self::client): requests in, responses out.
+    pub fn service(&self) -> Service {
+        Service::new(
+            Arc::clone(&self.shared),
+            Arc::clone(&self.documents),
+            self.signer.clone(),
+            User::admin(),
+        )
+    }
+
+    /// Serves at `listener` to whoever can say who they are, and writes the administrator's kubeconfig.
+    ///
+    /// The key and certificates of the API are kept with its data.
+    pub fn listen(
+        &mut self,
+        listener: TcpListener,
+        kubeconfig: Kubeconfig,
+    ) -> Result<SocketAddr, ListenError> {
+        let now = self.shared.clock.now();
+        let face = Arc::new(Face::open(self.data.as_deref(), now)?);
+        self.signer.set(face.tokens());
+        let accounts = Arc::downgrade(&self.shared);
+        let exists = move |namespace: &str, name: &str, uid: &str| {
+            accounts
+                .upgrade()
+                .is_some_and(|shared| shared.has_service_account(namespace, name, uid))
+        };
+        let file = KubeconfigFile {
+            path: kubeconfig.path,
+            credential: kubeconfig.credential,
+        };
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let shown = face.show(listener, self.service(), Arc::new(exists), Some(file))?;
+        let address = shown.address();
+        self.shown.push(shown);
+        Ok(address)
+    }
+
+    /// Ends watches and returns when everything that was acknowledged is on disk and the data directory is free.
+    ///
+    /// Requests that are being answered have `within` to finish.
+    pub async fn shutdown(self, within: Duration) {
+        self.shared.end_watches();
+        for shown in self.shown {
+            shown.shutdown(within).await;
+        }
+        self.shared.stop();
+        self.collector.abort();
+        let _aborted = self.collector.await;
+        drop(self.shared);
+        if let Some(committer) = self.committer {
+            // Waiting for a thread is for a thread that may wait.
+            let _panicked = tokio::task::spawn_blocking(move || committer.join()).await;
+        }
+    }
+
+    async fn create_namespaces(&self) {
+        for name in PERMANENT_NAMESPACES {
+            let Some(Route::Objects(target)) = Route::of("/api/v1/namespaces") else {
+                unreachable!("a path of objects")
+            };
+            let value =
+                json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } });
+            let call = Call {
+                user: User::admin(),
+                verb: Verb::Create,
+                target,
+                query: Query::default(),
+                body: Some(Body {
+                    value,
+                    duplicates: Vec::new(),
+                }),
+                patch: None,
+                user_agent: None,
+                now: self.shared.clock.now(),
+            };
+            // A namespace that is there already is as good; a disk that is full is told to whoever writes next.
+            let _there = self.shared.call(&call).await;
+        }
+    }
+}
+
+fn load(loaded: storage::Loaded) -> Result<Store, OpenErrorKind> {
+    let mut objects = Vec::with_capacity(loaded.objects.len());
+    for (key, revision, json) in loaded.objects {
+        let stored = Stored::read(json, revision);
+        let stored = stored.map_err(|source| OpenErrorKind::Object {
+            key: key.to_string(),
+            source,
+        })?;
+        objects.push((key, stored));
+    }
+    Ok(Store::load(loaded.revision, objects))
+}
+
+/// Does what follows from writes, as long as the API runs.
+async fn collect(shared: Arc<Shared>) {
+    let mut stopping = shared.stopping();
+    loop {
+        shared.collect().await;
+        tokio::select! {
+            biased;
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+            () = shared.work() => {}
+        }
+    }
+}

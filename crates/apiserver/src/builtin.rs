@@ -1,0 +1,206 @@
+//! The kinds that are compiled in, as far as Zonewright and its users touch them.
+//!
+//! [`resources`] describes them the way CustomResourceDefinitions describe theirs, so that the
+//! engine serves both alike. What only built-in kinds have is asked of the functions here, in the
+//! order of a write: [`decode_error`], [`default`], [`prepare_create`] or [`prepare_update`],
+//! [`validate_create`] or [`validate_update`]. All of them are pure; for a resource that is not
+//! built in they do nothing.
+//!
+//! What holds for the metadata of every kind is in [`crate::metadata`], and
+//! CustomResourceDefinitions are only described here: their rules are a module of their own.
+
+pub(crate) mod event;
+
+mod blank;
+mod cells;
+mod columns;
+mod decode;
+mod defaults;
+mod definitions;
+mod extensions;
+mod fields;
+mod kind;
+mod prepare;
+mod structure;
+mod validate;
+
+#[cfg(test)]
+mod oracle_tests;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::object::{Object, ObjectExt as _};
+use crate::refusal::{FieldError, Refusal};
+use crate::resource::{Names, Origin, Resource, Subresources};
+use fields::Fields as _;
+pub(crate) use kind::Kind;
+
+/// All built-in kinds, group by group.
+pub(crate) fn resources() -> Vec<Resource> {
+    kind::ALL.into_iter().map(resource).collect()
+}
+
+/// The cells of an object's row; nothing if the kind is not built in.
+pub(crate) fn cells(resource: &Resource, object: &Object, now: Timestamp) -> Option<Vec<Value>> {
+    Kind::of(resource).map(|kind| cells::of(kind, object, now))
+}
+
+/// The value that a field selector compares; nothing if the kind is not built in or has no such
+/// field to select by.
+pub(crate) fn selected(resource: &Resource, object: &Object, field: &str) -> Option<String> {
+    let kind = Kind::of(resource)?;
+    let text = |path: &str| Some(object.text(path).to_owned());
+    match (kind, field) {
+        (_, "metadata.name" | "metadata.namespace") => text(field),
+        (Kind::Node, "spec.unschedulable") => Some(object.truth(field).to_string()),
+        (Kind::Event, "source") => match object.text("source.component") {
+            "" => text("reportingComponent"),
+            component => Some(component.to_owned()),
+        },
+        (kind, field) if kind.facts().selectable.contains(&field) => text(field),
+        (_, _) => None,
+    }
+}
+
+/// Whether `metadata.generation` counts the changes of a kind's objects.
+pub(crate) fn has_generation(resource: &Resource) -> bool {
+    Kind::of(resource).is_some_and(|kind| kind.facts().generation)
+}
+
+/// Whether a change is one that `metadata.generation` counts: one of what is asked for, not of what
+/// was found. Compares what came out of [`prepare_update`].
+pub(crate) fn changes_generation(resource: &Resource, new: &Object, old: &Object) -> bool {
+    let Some(kind) = Kind::of(resource).filter(|kind| kind.facts().generation) else {
+        return false;
+    };
+    let differs = |path: &str| new.at(path) != old.at(path);
+    if let Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration = kind {
+        return differs("webhooks");
+    }
+    // Controllers of Deployments read annotations.
+    differs("spec") || kind == Kind::Deployment && differs("metadata.annotations")
+}
+
+/// The refusal of an object some field of which has the wrong JSON type.
+pub(crate) fn decode_error(resource: &Resource, object: &Object) -> Option<Refusal> {
+    decode::error(Kind::of(resource)?, object)
+}
+
+/// Fills in what was left out, as kube-apiserver does after reading an object.
+pub(crate) fn default(resource: &Resource, object: &mut Object) {
+    if let Some(kind) = Kind::of(resource) {
+        defaults::fill(kind, object);
+    }
+}
+
+/// The object of a kind that has nothing in it; nothing if the kind is not built in.
+pub(crate) fn blank(resource: &Resource) -> Option<Object> {
+    let Value::Object(mut blank) = blank::of(Kind::of(resource)?) else {
+        return None;
+    };
+    blank.insert("metadata".to_owned(), Value::Object(Object::new()));
+    Some(blank)
+}
+
+/// Whether there is such a kind.
+pub(crate) fn is_known(api_version: &str, kind: &str) -> bool {
+    let known = kind::ALL.into_iter().map(resource);
+    let mut known = known.filter(|resource| resource.api_version() == api_version);
+    known.any(|resource| resource.names.kind == kind)
+}
+
+/// What kube-apiserver calls the objects of a kind in its own memory, as some refusals do.
+pub(crate) fn go_type(group: &str, kind: &str) -> Option<String> {
+    let package = match group {
+        "" | "events.k8s.io" => "core",
+        group => group.split('.').next()?,
+    };
+    Some(format!("{package}.{kind}"))
+}
+
+/// What those who write an object are told although it is taken.
+pub(crate) fn warnings(resource: &Resource, object: &Object) -> Vec<String> {
+    let annotations = object
+        .metadata()
+        .and_then(|metadata| metadata.get("annotations"));
+    let has_class = annotations
+        .is_some_and(|annotations| annotations.get("kubernetes.io/ingress.class").is_some());
+    if Kind::of(resource) == Some(Kind::Ingress) && has_class {
+        let told = "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead";
+        return vec![told.to_owned()];
+    }
+    Vec::new()
+}
+
+/// Whether a new object of the kind may bring its status along: a node announces what it is.
+pub(crate) fn brings_status(resource: &Resource) -> bool {
+    Kind::of(resource) == Some(Kind::Node)
+}
+
+/// Takes away what a new object may not bring and adds what it must have.
+pub(crate) fn prepare_create(resource: &Resource, object: &mut Object) {
+    if let Some(kind) = Kind::of(resource) {
+        prepare::create(kind, object);
+    }
+}
+
+/// Puts back what a change of the object itself, or of its `subresource`, does not reach.
+pub(crate) fn prepare_update(
+    resource: &Resource,
+    new: &mut Object,
+    old: &Object,
+    subresource: Option<&str>,
+) {
+    if let Some(kind) = Kind::of(resource) {
+        prepare::update(kind, new, old, subresource);
+    }
+}
+
+/// Judges a new object, but for its metadata.
+pub(crate) fn validate_create(resource: &Resource, object: &Object) -> Vec<FieldError> {
+    let kind = Kind::of(resource);
+    kind.map(|kind| validate::create(kind, object))
+        .unwrap_or_default()
+}
+
+/// Judges a change, but for its metadata.
+pub(crate) fn validate_update(resource: &Resource, new: &Object, old: &Object) -> Vec<FieldError> {
+    let kind = Kind::of(resource);
+    kind.map(|kind| validate::update(kind, new, old))
+        .unwrap_or_default()
+}
+
+fn resource(kind: Kind) -> Resource {
+    let facts = kind.facts();
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let openapi = definitions::all().inlined(kind);
+    let selectable: Vec<String> = owned(facts.selectable);
+    Resource {
+        names: Names {
+            group: facts.group.to_owned(),
+            plural: facts.plural.to_owned(),
+            singular: facts.kind.to_lowercase(),
+            kind: facts.kind.to_owned(),
+            list_kind: format!("{}List", facts.kind),
+            short_names: owned(facts.short_names),
+            categories: owned(facts.categories),
+        },
+        scope: facts.scope,
+        version: kind::VERSION.to_owned(),
+        schema: Arc::new(structure::read(&openapi)),
+        openapi: Arc::new(openapi),
+        columns: columns::of(kind).into(),
+        selectable_fields: selectable.into(),
+        subresources: Subresources {
+            status: facts.status,
+        },
+        deprecation: None,
+        has_siblings: false,
+        origin: Origin::Builtin,
+    }
+}

@@ -1,0 +1,81 @@
+//! Empty lists, maps and `null`: Go does not write them out, unless a list must be there. Nor does
+//! it write the line breaks that base64 may have.
+//!
+//! Only what the published types know is looked at. Types that may hold anything are left alone,
+//! and with them the whole of CustomResourceDefinitions, whose schemas are full of values that mean
+//! something.
+
+use serde_json::Value;
+
+use crate::builtin::definitions::{self, Definitions};
+use crate::builtin::kind::Kind;
+use crate::object::Object;
+
+pub(super) fn drop(kind: Kind, object: &mut Object) {
+    if kind == Kind::CustomResourceDefinition {
+        return;
+    }
+    let definitions = definitions::all();
+    if let Some(root) = definitions.get(definitions.root(kind)) {
+        fields(definitions, root, object);
+    }
+}
+
+fn fields(definitions: &Definitions, schema: &Value, object: &mut Object) {
+    let required = |name: &str| {
+        let required = schema.get("required").and_then(Value::as_array);
+        required.into_iter().flatten().any(|one| one == name)
+    };
+    object.retain(|name, value| {
+        let Some(schema) = schema.get("properties").and_then(|all| all.get(name)) else {
+            return true;
+        };
+        below(definitions, schema, value);
+        required(name) && !value.is_null() || !is_empty(schema, value)
+    });
+}
+
+fn below(definitions: &Definitions, schema: &Value, value: &mut Value) {
+    let schema = definitions
+        .resolve(schema)
+        .map_or(schema, |(_, definition)| definition);
+    match value {
+        Value::Object(object) => match schema.get("additionalProperties") {
+            Some(of) => object
+                .values_mut()
+                .for_each(|value| entry(definitions, of, value)),
+            None => fields(definitions, schema, object),
+        },
+        Value::Array(values) => {
+            if let Some(items) = schema.get("items") {
+                for value in values {
+                    below(definitions, items, value);
+                }
+            }
+        }
+        Value::String(text) if schema.get("format") == Some(&"byte".into()) => {
+            text.retain(|letter| !matches!(letter, '\r' | '\n'));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The value of a map's entry: the entry stays, and `null` is what its type calls nothing.
+fn entry(definitions: &Definitions, schema: &Value, value: &mut Value) {
+    if value.is_null() && schema.get("type") == Some(&"string".into()) {
+        *value = "".into();
+    }
+    below(definitions, schema, value);
+}
+
+/// Whether Go leaves a value out. Empty objects that have fields are told apart from missing ones.
+fn is_empty(schema: &Value, value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(values) => values.is_empty(),
+        Value::Object(entries) => {
+            entries.is_empty() && schema.get("additionalProperties").is_some()
+        }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}

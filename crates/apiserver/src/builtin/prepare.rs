@@ -1,0 +1,137 @@
+//! What the API itself decides about an object, whatever the request says.
+//!
+//! The engine keeps status and the rest apart for every kind that has a `/status` path; here is
+//! what goes beyond that.
+
+use serde_json::{Value, json};
+
+use super::defaults::settle_addresses;
+use super::fields::{Fields as _, Fill as _};
+use super::kind::Kind;
+use crate::object::Object;
+
+/// The finalizer that keeps a namespace until it is empty.
+const NAMESPACE_FINALIZER: &str = "kubernetes";
+
+/// Prepares a new object.
+pub(super) fn create(kind: Kind, object: &mut Object) {
+    match kind {
+        Kind::Namespace => {
+            object.insert("status".to_owned(), json!({ "phase": "Active" }));
+            let spec = object.below("spec");
+            let finalizers = spec.and_then(|spec| {
+                spec.fill("finalizers", Vec::<Value>::new());
+                spec.get_mut("finalizers")?.as_array_mut()
+            });
+            if let Some(finalizers) = finalizers
+                && !finalizers.contains(&NAMESPACE_FINALIZER.into())
+            {
+                finalizers.push(NAMESPACE_FINALIZER.into());
+            }
+        }
+        // Nodes come with the status of the machine that announces itself.
+        Kind::Node => not_ready(object),
+        Kind::Lease => without_strategy(object),
+        Kind::Service => {
+            object.insert("status".to_owned(), json!({ "loadBalancer": {} }));
+            settle_addresses(object);
+        }
+        Kind::Ingress => {
+            object.insert("status".to_owned(), json!({ "loadBalancer": {} }));
+        }
+        Kind::Deployment => {
+            object.insert("status".to_owned(), json!({}));
+        }
+        Kind::PodDisruptionBudget => {
+            object.insert("status".to_owned(), super::defaults::budget_status());
+        }
+        Kind::ConfigMap
+        | Kind::Event
+        | Kind::Secret
+        | Kind::ServiceAccount
+        | Kind::NewEvent
+        | Kind::ClusterRoleBinding
+        | Kind::ClusterRole
+        | Kind::RoleBinding
+        | Kind::Role
+        | Kind::IngressClass
+        | Kind::NetworkPolicy
+        | Kind::MutatingWebhookConfiguration
+        | Kind::ValidatingWebhookConfiguration
+        | Kind::CustomResourceDefinition => {}
+    }
+}
+
+/// Prepares a change.
+pub(super) fn update(kind: Kind, new: &mut Object, old: &Object, subresource: Option<&str>) {
+    match (kind, subresource) {
+        (Kind::Namespace, None) => restore(new, old, "spec", "finalizers"),
+        (Kind::Service, None) => {
+            keep_addresses(new, old);
+            settle_addresses(new);
+        }
+        (Kind::Lease, None) => without_strategy(new),
+        (Kind::Deployment, Some("status")) => restore(new, old, "metadata", "labels"),
+        (_, _) => {}
+    }
+}
+
+/// A new machine is not given work until someone has seen that it is ready.
+fn not_ready(object: &mut Object) {
+    const TAINT: &str = "node.kubernetes.io/not-ready";
+    let Some(spec) = object.below("spec") else {
+        return;
+    };
+    let known = |taint: &Value| (taint.text("key"), taint.text("effect")) == (TAINT, "NoSchedule");
+    if spec.list("taints").iter().any(known) {
+        return;
+    }
+    spec.fill("taints", Vec::<Value>::new());
+    if let Some(taints) = spec.get_mut("taints").and_then(Value::as_array_mut) {
+        taints.push(json!({ "key": TAINT, "effect": "NoSchedule" }));
+    }
+}
+
+/// Elections among candidates are a feature that is off: its fields are dropped.
+fn without_strategy(object: &mut Object) {
+    if let Some(spec) = object.present("spec") {
+        spec.remove("strategy");
+        spec.remove("preferredHolder");
+    }
+}
+
+/// Puts back a field as it was.
+fn restore(new: &mut Object, old: &Object, above: &str, field: &str) {
+    let before = old.at(&format!("{above}.{field}")).cloned();
+    let Some(above) = new.below(above) else {
+        return;
+    };
+    match before {
+        Some(before) => above.insert(field.to_owned(), before),
+        None => above.remove(field),
+    };
+}
+
+/// A Service that is written again without its address keeps it.
+fn keep_addresses(new: &mut Object, old: &Object) {
+    let needs = |service: &Object| service.text("spec.type") != "ExternalName";
+    if !needs(new) || !needs(old) {
+        return;
+    }
+    for field in ["ipFamilies", "ipFamilyPolicy"] {
+        if new.at(&format!("spec.{field}")).is_none() {
+            restore(new, old, "spec", field);
+        }
+    }
+    // Who changes only the one address means the first of the list.
+    let only_first = new.text("spec.clusterIP") != old.text("spec.clusterIP")
+        && new.at("spec.clusterIPs") == old.at("spec.clusterIPs");
+    if only_first && let Some(spec) = new.below("spec") {
+        spec.remove("clusterIPs");
+    }
+    if new.text("spec.clusterIP").is_empty() {
+        for field in ["clusterIP", "clusterIPs"] {
+            restore(new, old, "spec", field);
+        }
+    }
+}

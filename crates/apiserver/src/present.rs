@@ -1,0 +1,271 @@
+//! Answers as bytes.
+//!
+//! Stored objects are JSON already; an answer is made by putting the words that say what they are in front, and lists
+//! and watches by putting such answers one after another. Only other views (tables, metadata alone,
+//! YAML) parse anything.
+
+use std::sync::Arc;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::builtin;
+use crate::engine::{Event, EventType, Page};
+use crate::media_type::{self, Format, View};
+use crate::object::Object;
+use crate::refusal::Refusal;
+use crate::resource::{Origin, Resource};
+use crate::store::Stored;
+use crate::table::{Headers, IncludeObject, Tabulator, partial};
+
+/// How objects are shown: in which form, when, and with how much of the object in a row of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Presentation {
+    pub(crate) form: media_type::Answer,
+    pub(crate) now: Timestamp,
+    pub(crate) include: IncludeObject,
+}
+
+impl Presentation {
+    /// One object.
+    pub(crate) fn object(self, resource: &Resource, stored: &Stored) -> Result<Bytes, Refusal> {
+        if self.is_as_stored(resource) {
+            let mut bytes = BytesMut::with_capacity(stored.json().len() + HEAD_MAX);
+            put_object(&mut bytes, resource, stored);
+            return Ok(bytes.freeze());
+        }
+        let object = resource.show(stored.object());
+        let value = match self.form.view {
+            View::Plain | View::AggregatedDiscovery => Value::Object(object),
+            View::Metadata(version) => partial::object(&object, version),
+            View::MetadataList(_) => return Err(partial::refuse_object(resource)),
+            View::Table(version) => {
+                let tabulator =
+                    Tabulator::new(resource, &builtin::cells, self.now, self.include, version);
+                tabulator.object(&object, Headers::Shown)
+            }
+        };
+        Ok(document(self.form, &value))
+    }
+
+    /// A list.
+    pub(crate) fn list(self, resource: &Resource, page: &Page) -> Result<Bytes, Refusal> {
+        let mut metadata = list_metadata(page);
+        let plain = self.form.view == View::Plain;
+        if plain && resource.origin == Origin::Custom && page.next.is_none() {
+            // Lists of custom kinds always say how to go on.
+            metadata["continue"] = "".into();
+        }
+        if self.is_as_stored(resource) {
+            return Ok(plain_list(resource, page, &metadata));
+        }
+        let objects = || {
+            page.items
+                .iter()
+                .map(|stored| resource.show(stored.object()))
+                .collect::<Vec<Object>>()
+        };
+        let value = match self.form.view {
+            View::Plain | View::AggregatedDiscovery => shown_list(resource, objects(), &metadata),
+            View::Metadata(_) => return Err(partial::refuse_list(resource)),
+            View::MetadataList(version) => partial::list(&objects(), &metadata, version),
+            View::Table(version) => {
+                let tabulator =
+                    Tabulator::new(resource, &builtin::cells, self.now, self.include, version);
+                tabulator.list(&objects(), &metadata)
+            }
+        };
+        Ok(document(self.form, &value))
+    }
+
+    /// Whether what is stored can be answered with as it is.
+    fn is_as_stored(self, resource: &Resource) -> bool {
+        let Self { form, .. } = self;
+        form.view == View::Plain
+            && form.format == Format::Json
+            && !form.pretty
+            && resource.shows_as_kept()
+    }
+}
+
+/// Anything else.
+pub(crate) fn document(form: media_type::Answer, value: &Value) -> Bytes {
+    let infallible = "JSON values have no way to fail";
+    match form.format {
+        Format::Json if form.pretty => serde_json::to_vec_pretty(value).expect(infallible).into(),
+        Format::Json => serde_json::to_vec(value).expect(infallible).into(),
+        Format::Yaml => serde_saphyr::to_string(value).expect(infallible).into(),
+    }
+}
+
+/// More than the words in front of an object take.
+const HEAD_MAX: usize = 256;
+
+/// The JSON of an object with `kind` and `apiVersion` in front.
+fn put_object(bytes: &mut BytesMut, resource: &Resource, stored: &Stored) {
+    bytes.put_slice(b"{\"kind\":");
+    put_text(bytes, &resource.names.kind);
+    bytes.put_slice(b",\"apiVersion\":");
+    put_text(bytes, &resource.api_version());
+    bytes.put_u8(b',');
+    // An object always has metadata, so there is something after the brace.
+    bytes.put_slice(&stored.json()[1..]);
+}
+
+fn put_text(bytes: &mut BytesMut, text: &str) {
+    let json = serde_json::to_vec(text).expect("a text has no way to fail");
+    bytes.put_slice(&json);
+}
+
+/// The same, for forms that are not the stored one.
+fn shown_list(resource: &Resource, mut objects: Vec<Object>, metadata: &Value) -> Value {
+    if resource.origin == Origin::Builtin {
+        for object in &mut objects {
+            object.remove("kind");
+            object.remove("apiVersion");
+        }
+    }
+    json!({
+        "kind": resource.names.list_kind,
+        "apiVersion": resource.api_version(),
+        "metadata": metadata,
+        "items": objects,
+    })
+}
+
+/// Items of built-in kinds leave out what the list says already; items of custom kinds do not.
+fn plain_list(resource: &Resource, page: &Page, metadata: &Value) -> Bytes {
+    let size: usize = page
+        .items
+        .iter()
+        .map(|stored| stored.json().len() + HEAD_MAX)
+        .sum();
+    let mut bytes = BytesMut::with_capacity(size + HEAD_MAX);
+    bytes.put_slice(b"{\"kind\":");
+    put_text(&mut bytes, &resource.names.list_kind);
+    bytes.put_slice(b",\"apiVersion\":");
+    put_text(&mut bytes, &resource.api_version());
+    bytes.put_slice(b",\"metadata\":");
+    bytes.put_slice(metadata.to_string().as_bytes());
+    bytes.put_slice(b",\"items\":[");
+    for (index, stored) in page.items.iter().enumerate() {
+        if index > 0 {
+            bytes.put_u8(b',');
+        }
+        match resource.origin {
+            Origin::Builtin => bytes.put_slice(stored.json()),
+            Origin::Custom => put_object(&mut bytes, resource, stored),
+        }
+    }
+    bytes.put_slice(b"]}");
+    bytes.freeze()
+}
+
+fn list_metadata(page: &Page) -> Value {
+    let mut metadata = json!({ "resourceVersion": page.revision.to_string() });
+    if let Some(next) = &page.next {
+        metadata["continue"] = next.as_str().into();
+    }
+    if let Some(remaining) = page.remaining {
+        metadata["remainingItemCount"] = remaining.into();
+    }
+    metadata
+}
+
+/// Writes the events of one watch.
+#[derive(Debug)]
+pub(crate) struct EventEncoder {
+    form: media_type::Answer,
+    resource: Arc<Resource>,
+    include: IncludeObject,
+    /// Whether columns have been told: a table tells them once.
+    begun: bool,
+}
+
+impl EventEncoder {
+    pub(crate) fn new(
+        form: media_type::Answer,
+        resource: Arc<Resource>,
+        include: IncludeObject,
+    ) -> Self {
+        Self {
+            form,
+            resource,
+            include,
+            begun: false,
+        }
+    }
+
+    /// Events, a line each.
+    pub(crate) fn encode(&mut self, events: &[Event], now: Timestamp) -> Bytes {
+        let mut bytes = BytesMut::new();
+        for event in events {
+            let name = match event {
+                Event::Object(EventType::Added, _) => "ADDED",
+                Event::Object(EventType::Modified, _) => "MODIFIED",
+                Event::Object(EventType::Deleted, _) => "DELETED",
+                Event::Bookmark { .. } => "BOOKMARK",
+            };
+            bytes.put_slice(format!("{{\"type\":\"{name}\",\"object\":").as_bytes());
+            self.put(&mut bytes, event, now);
+            bytes.put_slice(b"}\n");
+        }
+        bytes.freeze()
+    }
+
+    /// The line that says why a watch ends.
+    pub(crate) fn error(refusal: &Refusal) -> Bytes {
+        format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", refusal.status()).into()
+    }
+
+    fn put(&mut self, bytes: &mut BytesMut, event: &Event, now: Timestamp) {
+        match (event, self.form.view) {
+            (Event::Object(_, stored), View::Plain) if self.resource.shows_as_kept() => {
+                put_object(bytes, &self.resource, stored);
+            }
+            (Event::Object(_, stored), _) => {
+                let object = self.resource.show(stored.object());
+                self.put_view(bytes, &object, now);
+            }
+            (Event::Bookmark { revision, initial }, _) => {
+                let object = bookmark(&self.resource, *revision, *initial);
+                self.put_view(bytes, &object, now);
+            }
+        }
+    }
+
+    fn put_view(&mut self, bytes: &mut BytesMut, object: &Object, now: Timestamp) {
+        let value = match self.form.view {
+            View::Plain | View::AggregatedDiscovery => Value::Object(object.clone()),
+            View::Metadata(version) | View::MetadataList(version) => {
+                partial::object(object, version)
+            }
+            View::Table(version) => {
+                let headers = if self.begun {
+                    Headers::Omitted
+                } else {
+                    Headers::Shown
+                };
+                self.begun = true;
+                let tabulator =
+                    Tabulator::new(&self.resource, &builtin::cells, now, self.include, version);
+                tabulator.object(object, headers)
+            }
+        };
+        bytes.put_slice(value.to_string().as_bytes());
+    }
+}
+
+/// What a bookmark carries: an object of the kind that has nothing but a revision.
+fn bookmark(resource: &Resource, revision: u64, initial: bool) -> Object {
+    let mut metadata = json!({ "resourceVersion": revision.to_string() });
+    if initial {
+        metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
+    }
+    let mut object = Object::new();
+    object.insert("kind".into(), resource.names.kind.as_str().into());
+    object.insert("apiVersion".into(), resource.api_version().into());
+    object.insert("metadata".into(), metadata);
+    object
+}

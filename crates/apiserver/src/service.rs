@@ -1,0 +1,393 @@
+//! The API as a service: an HTTP request in, a response out.
+//!
+//! The same service stands behind [`Apiserver::client`](crate::Apiserver::client) and behind the listener. Who asks
+//! is in the request's extensions, put there by whoever let the request in.
+
+mod documents;
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT, WARNING};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
+use http_body::Body as HttpBody;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
+
+use crate::body::{self, Body, Language};
+use crate::engine::{Answer, Call, Content, unrecognized};
+use crate::media_type::{self, Endpoint, Format, View};
+use crate::patch::PatchKind;
+use crate::present::{self, EventEncoder, Presentation};
+use crate::refusal::Refusal;
+use crate::request::{Query, Route, Target, Verb};
+use crate::resource::Origin;
+use crate::shared::Shared;
+use crate::stream;
+use crate::table::IncludeObject;
+use crate::tokens::Signer;
+use crate::user::User;
+
+pub(crate) use documents::Documents;
+
+/// The body of a response: bytes, or the lines of a watch as they come.
+pub type ResponseBody = UnsyncBoxBody<Bytes, Infallible>;
+
+/// Answers requests. Cheap to clone; all clones are one API.
+#[derive(Clone, Debug)]
+pub struct Service {
+    shared: Arc<Shared>,
+    documents: Arc<Documents>,
+    signer: Signer,
+    /// Who asks when the request does not say: in-process clients.
+    user: User,
+}
+
+impl Service {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        documents: Arc<Documents>,
+        signer: Signer,
+        user: User,
+    ) -> Self {
+        Self {
+            shared,
+            documents,
+            signer,
+            user,
+        }
+    }
+
+    async fn answer<B>(self, request: Request<B>) -> Response<ResponseBody>
+    where
+        B: HttpBody<Data: Send> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (parts, body) = request.into_parts();
+        let query = Query::parse(parts.uri.query().unwrap_or_default());
+        let headers = Headers::of(&parts.headers, &query);
+        let answered = match Route::of(parts.uri.path()) {
+            Some(Route::Objects(target)) => {
+                let user = parts.extensions.get::<User>().unwrap_or(&self.user).clone();
+                self.objects(&parts.method, target, query, &headers, user, body)
+                    .await
+            }
+            Some(route) if route.is_readable(&parts.method) => {
+                self.documents.answer(&self.shared, &route, &headers)
+            }
+            Some(_) => Err(Refusal::method_not_allowed()),
+            None => Err(Refusal::no_such_path()),
+        };
+        let mut response = match answered {
+            Ok(response) => response,
+            Err(refusal)
+                if refusal == Refusal::no_such_path() && !self.is_ours(parts.uri.path()) =>
+            {
+                respond(
+                    404,
+                    "text/plain; charset=utf-8",
+                    Bytes::from_static(b"404 page not found\n"),
+                )
+            }
+            Err(refusal) => refuse(&refusal, &headers),
+        };
+        if parts.method == Method::HEAD {
+            *response.body_mut() = Full::default().boxed_unsync();
+        }
+        response
+    }
+
+    /// Whether a path is below a group that is always there. What is missing there is told in an
+    /// object; elsewhere kube-apiserver has only a line of text for it.
+    fn is_ours(&self, path: &str) -> bool {
+        let mut parts = path.split('/').filter(|part| !part.is_empty());
+        match (parts.next(), parts.next()) {
+            (Some("api"), _) => true,
+            (Some("apis"), Some(group)) => {
+                let engine = self.shared.engine();
+                let mut known = engine.catalog().resources();
+                known.any(|resource| {
+                    resource.origin == Origin::Builtin && resource.names.group == group
+                })
+            }
+            (_, _) => false,
+        }
+    }
+
+    async fn objects<B>(
+        &self,
+        method: &Method,
+        target: Target,
+        query: Query,
+        headers: &Headers,
+        user: User,
+        body: B,
+    ) -> Result<Response<ResponseBody>, Refusal>
+    where
+        B: HttpBody<Data: Send> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (kind, origin) = self.kind(&target)?;
+        let verb = Verb::of(method, &target, &query)?;
+        if origin == Origin::Builtin {
+            media_type::check_essence(&headers.accept)?;
+        }
+        let form = match verb {
+            Verb::Watch => media_type::negotiate_stream(&headers.accept)?,
+            Verb::Get
+            | Verb::List
+            | Verb::Create
+            | Verb::Update
+            | Verb::Patch
+            | Verb::Delete
+            | Verb::DeleteCollection => media_type::negotiate(&headers.accept, Endpoint::Objects)?,
+        };
+        let form = media_type::Answer {
+            pretty: form.pretty || headers.pretty,
+            ..form
+        };
+        let include = IncludeObject::parse(query.text("includeObject").unwrap_or_default())?;
+        let (body, patch) = read_body(verb, headers, body, &kind, origin).await?;
+        let user_agent = headers.user_agent.clone();
+        let now = self.shared.clock.now();
+        let call = Call {
+            user,
+            verb,
+            target,
+            query,
+            body,
+            patch,
+            user_agent,
+            now,
+        };
+        let presentation = Presentation { form, now, include };
+        let Answer { content, warnings } = self.shared.call(&call).await?;
+        let mut response = match content {
+            Content::Object {
+                code,
+                resource,
+                object,
+            } => respond(
+                code,
+                &form.content_type(),
+                presentation.object(&resource, &object)?,
+            ),
+            Content::List { resource, page } => respond(
+                200,
+                &form.content_type(),
+                presentation.list(&resource, &page)?,
+            ),
+            Content::Document { code, value } => respond(
+                code,
+                form.format.content_type(),
+                present::document(form, &value),
+            ),
+            Content::Token {
+                key,
+                uid,
+                request,
+                id,
+            } => {
+                let value = self.signer.answer(&key, &uid, &request, id, now)?;
+                respond(
+                    201,
+                    form.format.content_type(),
+                    present::document(form, &value),
+                )
+            }
+            Content::Watch(subscription) => {
+                let encoder = EventEncoder::new(form, Arc::clone(&subscription.resource), include);
+                let lines = stream::lines(Arc::clone(&self.shared), subscription, encoder);
+                streamed("application/json", StreamBody::new(lines))
+            }
+        };
+        for warning in warnings {
+            let text = format!("299 - {warning:?}");
+            if let Ok(value) = HeaderValue::from_str(&text) {
+                response.headers_mut().append(WARNING, value);
+            }
+        }
+        Ok(response)
+    }
+
+    /// What objects at a target are called, for refusals of bodies that cannot be read.
+    fn kind(&self, target: &Target) -> Result<(String, Origin), Refusal> {
+        let engine = self.shared.engine();
+        let resource = engine
+            .catalog()
+            .find(&target.group, &target.version, &target.plural);
+        let resource = resource.ok_or_else(Refusal::no_such_path)?;
+        Ok((resource.names.kind.clone(), resource.origin))
+    }
+}
+
+impl<B> tower::Service<Request<B>> for Service
+where
+    B: HttpBody<Data: Send> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.answer(request).await) })
+    }
+}
+
+/// What the headers of a request say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Headers {
+    pub(crate) accept: String,
+    pub(crate) content_type: String,
+    pub(crate) user_agent: Option<String>,
+    pub(crate) if_none_match: Option<String>,
+    /// Where the client reached us.
+    pub(crate) host: String,
+    /// Whether JSON is wanted indented.
+    pub(crate) pretty: bool,
+}
+
+impl Headers {
+    fn of(headers: &HeaderMap, query: &Query) -> Self {
+        let text = |name: HeaderName| {
+            headers
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .map(str::to_owned)
+        };
+        let user_agent = text(USER_AGENT);
+        Self {
+            accept: text(ACCEPT).unwrap_or_default(),
+            content_type: text(CONTENT_TYPE).unwrap_or_default(),
+            if_none_match: text(http::header::IF_NONE_MATCH),
+            host: text(http::header::HOST).unwrap_or_default(),
+            pretty: media_type::is_pretty(
+                query.text("pretty"),
+                user_agent.as_deref().unwrap_or_default(),
+            ),
+            user_agent,
+        }
+    }
+}
+
+/// Reads the body of a request, if its verb has one, as what the headers say it is.
+async fn read_body<B>(
+    verb: Verb,
+    headers: &Headers,
+    body: B,
+    kind: &str,
+    origin: Origin,
+) -> Result<(Option<Body>, Option<PatchKind>), Refusal>
+where
+    B: HttpBody<Data: Send> + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let (language, patch) = match verb {
+        Verb::Get | Verb::List | Verb::Watch => return Ok((None, None)),
+        Verb::Patch => {
+            let patch = PatchKind::negotiate(&headers.content_type, origin)?;
+            (Language::Json, Some(patch))
+        }
+        Verb::Create | Verb::Update | Verb::Delete | Verb::DeleteCollection => {
+            match media_type::body_format(&headers.content_type)? {
+                Format::Json => (Language::Json, None),
+                Format::Yaml => (Language::Yaml, None),
+            }
+        }
+    };
+    let bytes = Limited::new(body, body::BYTES_MAX)
+        .collect()
+        .await
+        .map_err(|_| {
+            Refusal::too_large(format!(
+                "Request entity too large: limit is {}",
+                body::BYTES_MAX
+            ))
+        })?;
+    let bytes = bytes.to_bytes();
+    if bytes.is_empty() && matches!(verb, Verb::Delete | Verb::DeleteCollection) {
+        return Ok((None, None));
+    }
+    let body = Body::parse(&bytes, language).map_err(|why| unreadable(verb, kind, &why, &bytes))?;
+    Ok((Some(body), patch))
+}
+
+fn unreadable(verb: Verb, kind: &str, why: &str, bytes: &[u8]) -> Refusal {
+    match verb {
+        Verb::Patch => Refusal::bad_request(format!("error decoding patch: {why}")),
+        Verb::Delete | Verb::DeleteCollection => Refusal::bad_request(format!(
+            "couldn't get version/kind; json parse error: {why}"
+        )),
+        Verb::Get | Verb::List | Verb::Watch | Verb::Create | Verb::Update => {
+            let shown = match bytes {
+                [] => "<empty>".to_owned(),
+                some => String::from_utf8_lossy(&some[..some.len().min(SHOWN_MAX)]).into_owned(),
+            };
+            unrecognized(kind, &format!("{why} ({shown})"))
+        }
+    }
+}
+
+/// How much of a body that cannot be read is shown in the refusal.
+const SHOWN_MAX: usize = 128;
+
+pub(crate) fn respond(code: u16, content_type: &str, bytes: Bytes) -> Response<ResponseBody> {
+    let length = bytes.len();
+    let mut response = Response::new(Full::new(bytes).boxed_unsync());
+    *response.status_mut() =
+        http::StatusCode::from_u16(code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if let Ok(content_type) = HeaderValue::from_str(content_type) {
+        headers.insert(CONTENT_TYPE, content_type);
+    }
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    headers.insert(
+        http::header::CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, private"),
+    );
+    response
+}
+
+fn streamed(
+    content_type: &str,
+    body: impl HttpBody<Data = Bytes, Error = Infallible> + Send + 'static,
+) -> Response<ResponseBody> {
+    let mut response = respond(200, content_type, Bytes::new());
+    response.headers_mut().remove(CONTENT_LENGTH);
+    *response.body_mut() = body.boxed_unsync();
+    response
+}
+
+/// A refusal in the form the client reads, or else in JSON.
+pub(crate) fn refuse(refusal: &Refusal, headers: &Headers) -> Response<ResponseBody> {
+    let json = media_type::Answer {
+        format: Format::Json,
+        view: View::Plain,
+        pretty: headers.pretty,
+    };
+    let form = media_type::negotiate(&headers.accept, Endpoint::Document).unwrap_or(json);
+    let form = media_type::Answer {
+        pretty: form.pretty || headers.pretty,
+        ..form
+    };
+    let mut response = respond(
+        refusal.code,
+        form.format.content_type(),
+        present::document(form, &refusal.status()),
+    );
+    if refusal.code == 504 {
+        response
+            .headers_mut()
+            .insert(http::header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}

@@ -1,0 +1,222 @@
+//! What all requests share: the engine behind its lock, the way to the disk, and who waits for what.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, oneshot, watch};
+
+use crate::clock::Clock;
+use crate::durability::{Commit, Durability};
+use crate::engine::{Answer, Call, Engine};
+use crate::key::{Key, Kind};
+use crate::refusal::Refusal;
+use crate::storage::Loaded;
+use crate::store::Change;
+
+/// The API while it runs.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    engine: Mutex<Engine>,
+    durability: Durability,
+    pub(crate) clock: Clock,
+    /// Everything up to this revision is durable and may be shown.
+    published: AtomicU64,
+    /// Those who watch a kind wait here.
+    kinds: Mutex<BTreeMap<Kind, watch::Sender<u64>>>,
+    /// The collector waits here.
+    work: Notify,
+    /// True when the API stops: watches end.
+    stopping: watch::Sender<bool>,
+}
+
+/// How often a read that saw what was then taken back is tried again. It takes a writer that fails at the same
+/// moment each time, so this many in a row do not happen.
+const READS_MAX: usize = 16;
+
+impl Shared {
+    pub(crate) fn new(engine: Engine, durability: Durability, clock: Clock) -> Self {
+        Self {
+            published: AtomicU64::new(engine.store().revision()),
+            engine: Mutex::new(engine),
+            durability,
+            clock,
+            kinds: Mutex::default(),
+            work: Notify::new(),
+            stopping: watch::Sender::new(false),
+        }
+    }
+
+    /// The engine. A request that panicked has not harmed it: verbs judge first and then write, and what they write
+    /// is one object at a time.
+    pub(crate) fn engine(&self) -> MutexGuard<'_, Engine> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Carries out a request, and returns when what it wrote or read is durable.
+    pub(crate) async fn call(&self, call: &Call) -> Result<Answer, Refusal> {
+        let mut tries = 1;
+        loop {
+            let (answer, wrote, ticket) = {
+                let mut engine = self.engine();
+                let answer = engine.handle(call);
+                let changes = engine.take_written();
+                let wrote = !changes.is_empty();
+                (answer, wrote, self.submit(&engine, changes))
+            };
+            match settled(ticket).await {
+                Ok(()) => return answer,
+                Err(refusal) if wrote || tries == READS_MAX => return Err(refusal),
+                Err(_) => tries += 1,
+            }
+        }
+    }
+
+    /// Does what follows from earlier requests, a step at a time, until nothing is left.
+    pub(crate) async fn collect(&self) {
+        loop {
+            let (worked, ticket) = {
+                let mut engine = self.engine();
+                let worked = engine.collect(self.clock.now());
+                let changes = engine.take_written();
+                (worked, self.submit(&engine, changes))
+            };
+            // What could not be written was taken back, and the collector has been told to look again.
+            let written = settled(ticket).await;
+            if !worked || written.is_err() {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Waits until there may be something to collect.
+    pub(crate) async fn work(&self) {
+        self.work.notified().await;
+    }
+
+    /// The newest revision that may be shown.
+    pub(crate) fn published(&self) -> u64 {
+        self.published.load(Ordering::Acquire)
+    }
+
+    /// A signal for each time something happens to a kind.
+    pub(crate) fn signal(&self, kind: &Kind) -> watch::Receiver<u64> {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        kinds.entry(kind.clone()).or_default().subscribe()
+    }
+
+    /// Shows changes that are durable.
+    pub(crate) fn publish(&self, revision: u64, changes: &[Arc<Change>]) {
+        self.published.fetch_max(revision, Ordering::AcqRel);
+        if changes.is_empty() {
+            return;
+        }
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        for change in changes {
+            wake(&mut kinds, &change.key.kind, revision);
+            // The end of a definition is the end of watches on its kind.
+            if let Some(kind) = ended_kind(change) {
+                wake(&mut kinds, &kind, revision);
+            }
+        }
+        drop(kinds);
+        self.work.notify_one();
+    }
+
+    /// Every object, at one revision. What is not durable yet is in it: a backup is none the worse for it.
+    pub(crate) fn snapshot(&self) -> Loaded {
+        let engine = self.engine();
+        let store = engine.store();
+        let objects = store
+            .all()
+            .map(|(key, stored)| (key, stored.revision(), stored.json().clone()))
+            .collect();
+        Loaded {
+            revision: store.revision(),
+            objects,
+        }
+    }
+
+    /// Whether there is a service account of this name with this uid.
+    pub(crate) fn has_service_account(&self, namespace: &str, name: &str, uid: &str) -> bool {
+        let key = Key::new("", "serviceaccounts", namespace, name);
+        let engine = self.engine();
+        engine
+            .store()
+            .get(&key)
+            .is_some_and(|stored| &**stored.uid() == uid && !stored.is_deleting())
+    }
+
+    /// Ends all watches, now and from now on.
+    pub(crate) fn end_watches(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// Ends watches, and takes no more writes.
+    pub(crate) fn stop(&self) {
+        self.end_watches();
+        self.durability.close();
+    }
+
+    /// Turns true when the API stops.
+    pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
+        self.stopping.subscribe()
+    }
+
+    /// Hands over what was written. The engine is held meanwhile, so that changes arrive in their order.
+    fn submit(&self, engine: &Engine, changes: Vec<Arc<Change>>) -> Ticket {
+        let revision = engine.store().revision();
+        match &self.durability {
+            Durability::Ephemeral => {
+                self.publish(revision, &changes);
+                None
+            }
+            Durability::Disk(_) if changes.is_empty() && revision <= self.published() => None,
+            Durability::Disk(queue) => {
+                let (done, ticket) = oneshot::channel();
+                let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+                // When the queue is closed the sender is dropped, which the ticket then tells.
+                let _stopped = queue.as_ref().map(|queue| {
+                    queue.send(Commit {
+                        revision,
+                        changes,
+                        done,
+                    })
+                });
+                Some(ticket)
+            }
+        }
+    }
+}
+
+/// The kind whose definition a change removes.
+fn ended_kind(change: &Change) -> Option<Kind> {
+    let definitions = Kind::new("apiextensions.k8s.io", "customresourcedefinitions");
+    let ends = change.removed && change.key.kind == definitions;
+    let (plural, group) = change.key.place.name.split_once('.')?;
+    ends.then(|| Kind::new(group, plural))
+}
+
+/// Tells when a request's changes are durable; nothing if they already are.
+type Ticket = Option<oneshot::Receiver<Result<(), Refusal>>>;
+
+async fn settled(ticket: Ticket) -> Result<(), Refusal> {
+    match ticket {
+        None => Ok(()),
+        Some(ticket) => ticket
+            .await
+            .unwrap_or_else(|_| Err(Refusal::unavailable("the API is stopping"))),
+    }
+}
+
+/// Tells those who watch a kind, and forgets a kind that nobody watches.
+fn wake(kinds: &mut BTreeMap<Kind, watch::Sender<u64>>, kind: &Kind, revision: u64) {
+    if let Some(signal) = kinds.get(kind) {
+        if signal.receiver_count() == 0 {
+            kinds.remove(kind);
+        } else {
+            signal.send_replace(revision);
+        }
+    }
+}

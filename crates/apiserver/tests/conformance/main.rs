@@ -1,0 +1,190 @@
+//! The embedded API answers as kube-apiserver does.
+//!
+//! The sequences of requests in `conformance/api` go to both. Every answer is made comparable and
+//! compared whole: code, content type, warnings, body, and the events of watches in their order. A
+//! difference that `conformance/differences.toml` does not list is an error, and so is a line there
+//! that accepts none.
+//!
+//! `CONFORMANCE_ONLY=lists` runs the sequences whose place starts with that, and prints what the real
+//! API answered: the way to write one.
+
+mod compare;
+mod normal;
+mod rules;
+mod sequence;
+mod side;
+mod transcript;
+mod values;
+
+use std::env;
+use std::fmt::Write as _;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use apiserver::{AdminCredential, Apiserver, Kubeconfig, Options};
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use kube::config::{self, KubeConfigOptions};
+use kube::{Client, Config};
+use testkit::control_plane::{self, Identity};
+
+use compare::Difference;
+use rules::Rules;
+use sequence::Sequence;
+use side::Side;
+use transcript::Exchange;
+
+/// So many sequences are under way at once: most of them wait for the other side.
+const AT_ONCE: usize = 12;
+
+#[tokio::test]
+async fn the_embedded_api_answers_as_the_real_one() {
+    let rules = match Rules::read(&conformance().join("differences.toml")) {
+        Ok(rules) => rules,
+        Err(why) => panic!("{why}"),
+    };
+    let mut embedded = Apiserver::open(Options::default())
+        .await
+        .expect("an API without a disk opens");
+    // Tokens are signed with the key of whoever listens; the sequences themselves need no socket.
+    let folder = tempfile::tempdir().expect("there is room for a file");
+    let kubeconfig = Kubeconfig {
+        path: folder.path().join("kubeconfig"),
+        credential: AdminCredential::Token,
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    embedded
+        .listen(listener, kubeconfig)
+        .expect("a port that is bound can be listened on");
+    let ours = Side {
+        name: "the embedded API",
+        client: embedded.client(),
+    };
+    let (found, problems) = compare_all(&ours, "", &real_side().await, "").await;
+    let found = found.iter().filter(|difference| !rules.accept(difference));
+    let mut problems: Vec<_> = found.map(ToString::to_string).chain(problems).collect();
+    if only().is_none() {
+        problems.extend(
+            rules
+                .unused()
+                .into_iter()
+                .map(|rule| format!("the rule {rule} accepts nothing")),
+        );
+    }
+    report(&problems);
+}
+
+#[tokio::test]
+async fn the_real_api_agrees_with_itself() {
+    let one = real_side().await;
+    let other = one.clone();
+    let (mut found, problems) = compare_all(&one, "a-", &other, "b-").await;
+    // A hash of the group's name, which is the namespace's here.
+    found.retain(|difference| !difference.place.ends_with("/storageVersionHash"));
+    let found = found.iter().map(ToString::to_string);
+    report(&found.chain(problems).collect::<Vec<_>>());
+}
+
+/// The real API, asked by a client that does not ask again when it is told to come later: that, too,
+/// is an answer.
+async fn real_side() -> Side {
+    let kubeconfig = control_plane::shared().await.kubeconfig(Identity::Admin);
+    let kubeconfig = config::Kubeconfig::read_from(kubeconfig).expect("the control plane wrote it");
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+    let mut config = config.expect("the control plane's file is whole");
+    config.default_retry = false;
+    let client = Client::try_from(config).expect("the control plane's certificate is whole");
+    Side {
+        name: "the real API",
+        client,
+    }
+}
+
+/// Sends all sequences to both sides. What differs, and what is wrong with the sequences.
+async fn compare_all(
+    ours: &Side,
+    our_prefix: &str,
+    theirs: &Side,
+    their_prefix: &str,
+) -> (Vec<Difference>, Vec<String>) {
+    let sequences = sequences();
+    let compared = stream::iter(&sequences).map(|sequence| async move {
+        let our_ns = format!("{our_prefix}{}", sequence.place);
+        let their_ns = format!("{their_prefix}{}", sequence.place);
+        let (ours, theirs) = tokio::join!(
+            transcript::record(ours, sequence, &our_ns),
+            transcript::record(theirs, sequence, &their_ns),
+        );
+        judge(sequence, (ours, &our_ns), (theirs, &their_ns))
+    });
+    let results: Vec<_> = compared.buffered(AT_ONCE).collect().await;
+    let (found, problems): (Vec<_>, Vec<_>) = results.into_iter().unzip();
+    (found.concat(), problems.concat())
+}
+
+type Recorded<'a> = (Result<Vec<Exchange>, String>, &'a str);
+
+fn judge(
+    sequence: &Sequence,
+    ours: Recorded<'_>,
+    theirs: Recorded<'_>,
+) -> (Vec<Difference>, Vec<String>) {
+    let ((mut ours, our_ns), (mut theirs, their_ns)) = match (ours, theirs) {
+        ((Ok(ours), our_ns), (Ok(theirs), their_ns)) => ((ours, our_ns), (theirs, their_ns)),
+        ((Err(why), _), _) | (_, (Err(why), _)) => return (Vec::new(), vec![why]),
+    };
+    normal::normalise(&mut ours, our_ns);
+    normal::normalise(&mut theirs, their_ns);
+    if only().is_some() {
+        print(sequence, &theirs);
+    }
+    let unexpected = theirs.iter().filter_map(|exchange| {
+        let why = exchange.unexpected.as_ref()?;
+        Some(format!(
+            "{}, step {}: {}: {why}",
+            sequence.place, exchange.number, exchange.title
+        ))
+    });
+    let unexpected = unexpected.collect();
+    (
+        compare::differences(&sequence.place, &ours, &theirs),
+        unexpected,
+    )
+}
+
+fn report(problems: &[String]) {
+    let count = problems.len();
+    assert!(
+        count == 0,
+        "{count} problems\n\n{}\n",
+        problems.join("\n\n")
+    );
+}
+
+fn print(sequence: &Sequence, exchanges: &[Exchange]) {
+    let mut text = format!("{}: {}\n", sequence.place, sequence.name);
+    for exchange in exchanges {
+        let answer = &exchange.answer;
+        let code = answer.code.map(|code| code.to_string()).unwrap_or_default();
+        let _infallible = writeln!(text, "{:3} {}", exchange.number, exchange.title);
+        let _infallible = writeln!(text, "    {code} {:?}\n    {}", answer.headers, answer.body);
+    }
+    println!("{text}");
+}
+
+fn sequences() -> Vec<Sequence> {
+    let mut sequences = match sequence::read_folder(&conformance().join("api")) {
+        Ok(sequences) => sequences,
+        Err(why) => panic!("{why}"),
+    };
+    sequences.retain(|sequence| only().is_none_or(|only| sequence.place.starts_with(&only)));
+    sequences
+}
+
+fn only() -> Option<String> {
+    env::var("CONFORMANCE_ONLY").ok()
+}
+
+fn conformance() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance")
+}

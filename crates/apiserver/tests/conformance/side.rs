@@ -1,0 +1,170 @@
+//! One of the two APIs: a request goes in, an answer or a stream of lines comes out.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use http::{HeaderMap, Request, Response};
+use http_body_util::BodyExt as _;
+use kube::Client;
+use kube::client::Body;
+use serde_json::Value;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+/// No answer takes longer, not even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The headers of an answer that are compared.
+const HEADERS: [&str; 2] = ["content-type", "warning"];
+
+/// An API and what it is called in reports.
+#[derive(Clone)]
+pub(crate) struct Side {
+    pub(crate) name: &'static str,
+    pub(crate) client: Client,
+}
+
+/// An answer, before it is made comparable.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answer {
+    /// Nothing if there was no answer; the body then says why.
+    pub(crate) code: Option<u16>,
+    pub(crate) headers: BTreeMap<&'static str, String>,
+    pub(crate) body: Value,
+}
+
+/// The lines of a watch. Dropping it ends the watch.
+pub(crate) struct Lines {
+    lines: UnboundedReceiver<Value>,
+    reader: AbortHandle,
+}
+
+impl Side {
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn send(&self, request: Request<Vec<u8>>) -> Answer {
+        let whole = async {
+            let (mut answer, body) = self.head(request).await?;
+            let bytes = body
+                .collect_bytes()
+                .await
+                .map_err(|error| error.to_string())?;
+            answer.body = read(&bytes, answer.headers.get("content-type"));
+            Ok(answer)
+        };
+        within(whole).await.unwrap_or_else(Answer::none)
+    }
+
+    /// Sends a request and reads its lines in the background, unless it is refused.
+    pub(crate) async fn watch(&self, request: Request<Vec<u8>>) -> (Answer, Option<Lines>) {
+        let begun = within(async {
+            let (mut answer, body) = self.head(request).await?;
+            if answer.code == Some(200) {
+                return Ok((answer, Some(Lines::of(body))));
+            }
+            let bytes = body
+                .collect_bytes()
+                .await
+                .map_err(|error| error.to_string())?;
+            answer.body = read(&bytes, answer.headers.get("content-type"));
+            Ok((answer, None))
+        });
+        begun.await.unwrap_or_else(|why| (Answer::none(why), None))
+    }
+
+    async fn head(&self, request: Request<Vec<u8>>) -> Result<(Answer, Body), String> {
+        let response: Response<Body> = self
+            .client
+            .send(request.map(Body::from))
+            .await
+            .map_err(|error| error.to_string())?;
+        let (head, body) = response.into_parts();
+        let code = Some(head.status.as_u16());
+        Ok((
+            Answer {
+                code,
+                headers: compared(&head.headers),
+                body: Value::Null,
+            },
+            body,
+        ))
+    }
+}
+
+impl Answer {
+    fn none(why: String) -> Self {
+        Self {
+            code: None,
+            headers: BTreeMap::new(),
+            body: Value::String(why),
+        }
+    }
+}
+
+impl Lines {
+    fn of(body: Body) -> Self {
+        let (sender, lines) = mpsc::unbounded_channel();
+        let reader = tokio::spawn(read_lines(body, sender)).abort_handle();
+        Self { lines, reader }
+    }
+
+    /// The next line, `Ok(None)` at the end of the stream, an error when nothing came in time.
+    pub(crate) async fn next(&mut self, patience: Duration) -> Result<Option<Value>, ()> {
+        timeout(patience, self.lines.recv())
+            .await
+            .map_err(|_elapsed| ())
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+async fn within<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    let late = |_elapsed| Err(format!("no answer within {PATIENCE:?}"));
+    timeout(PATIENCE, work).await.unwrap_or_else(late)
+}
+
+fn compared(headers: &HeaderMap) -> BTreeMap<&'static str, String> {
+    let mut compared = BTreeMap::new();
+    for name in HEADERS {
+        let values = headers.get_all(name).iter();
+        let values: Vec<_> = values
+            .map(|value| String::from_utf8_lossy(value.as_bytes()))
+            .collect();
+        if !values.is_empty() {
+            compared.insert(name, values.join("\n"));
+        }
+    }
+    compared
+}
+
+/// JSON and YAML as what they mean, anything else as text.
+fn read(bytes: &[u8], content_type: Option<&String>) -> Value {
+    let text = String::from_utf8_lossy(bytes);
+    let yaml = content_type.is_some_and(|content_type| content_type.contains("yaml"));
+    let read = if yaml {
+        let options = serde_saphyr::options! { strict_booleans: true };
+        serde_saphyr::from_str_with_options(&text, options).ok()
+    } else {
+        serde_json::from_str(&text).ok()
+    };
+    read.unwrap_or_else(|| Value::String(text.into_owned()))
+}
+
+async fn read_lines(body: Body, sender: UnboundedSender<Value>) {
+    let mut pieces = body.into_data_stream();
+    let mut pending = Vec::new();
+    while let Some(Ok(piece)) = pieces.next().await {
+        pending.extend_from_slice(&piece);
+        while let Some(end) = pending.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = pending.drain(..=end).collect();
+            if sender.send(read(&line, None)).is_err() {
+                return;
+            }
+        }
+    }
+}
