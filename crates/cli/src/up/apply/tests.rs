@@ -1,0 +1,118 @@
+//! Manifests against the real API server.
+
+use std::path::PathBuf;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use serde_json::json;
+use testkit::control_plane::{self, Identity};
+
+use super::*;
+
+async fn admin() -> Client {
+    control_plane::shared().await.client(Identity::Admin)
+}
+
+/// One document for each object, ten lines apart.
+fn documents(objects: &[Value]) -> Vec<Document> {
+    let place = |(number, object): (usize, &Value)| Document {
+        path: PathBuf::from("all.yaml"),
+        line: 10 * number + 1,
+        content: Ok(object.clone()),
+    };
+    objects.iter().enumerate().map(place).collect()
+}
+
+fn config_map(namespace: &str, name: &str, data: &Value) -> Value {
+    let metadata = json!({ "namespace": namespace, "name": name });
+    json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data })
+}
+
+/// Applies and expects so many new, so many changed, and these refusals.
+async fn check(client: &Client, documents: &[Document], counts: (usize, usize), refused: &[&str]) {
+    let applied = apply(client, documents).await;
+    let told: Vec<String> = applied.refused.iter().map(ToString::to_string).collect();
+    assert_eq!(told, refused);
+    assert_eq!((applied.created, applied.configured), counts);
+}
+
+#[tokio::test]
+async fn what_is_new_is_created_and_what_is_there_is_merged() {
+    let client = admin().await;
+    let namespace = testkit::namespace(&client, "apply").await.unwrap();
+    let first = [config_map(&namespace, "a", &json!({ "x": "1", "y": "1" }))];
+    check(&client, &documents(&first), (1, 0), &[]).await;
+    let second = [
+        config_map(&namespace, "a", &json!({ "x": "2" })),
+        config_map(&namespace, "b", &json!({})),
+    ];
+    check(&client, &documents(&second), (1, 1), &[]).await;
+    let stored = Api::<ConfigMap>::namespaced(client, &namespace)
+        .get("a")
+        .await
+        .unwrap();
+    assert_eq!(json!(stored.data), json!({ "x": "2", "y": "1" }));
+}
+
+#[tokio::test]
+async fn every_refusal_tells_its_place_and_hides_no_other_object() {
+    let client = admin().await;
+    let namespace = testkit::namespace(&client, "apply").await.unwrap();
+    let mut documents = documents(&[
+        config_map(&namespace, "Wrong", &json!({})),
+        json!({ "apiVersion": "example.org/v1", "kind": "Thing", "metadata": { "name": "a" } }),
+        json!({ "apiVersion": "v1", "kind": "Thing", "metadata": { "name": "a" } }),
+        json!({ "just": "data" }),
+        config_map(&namespace, "typo", &json!({ "x": 1 })),
+        config_map(&namespace, "good", &json!({})),
+    ]);
+    documents.push(Document {
+        path: PathBuf::from("broken.yaml"),
+        line: 7,
+        content: Err("not YAML".to_owned()),
+    });
+    let applied = apply(&client, &documents).await;
+    assert_eq!((applied.created, applied.configured), (1, 0));
+    let told: Vec<String> = applied.refused.iter().map(ToString::to_string).collect();
+    let expected = [
+        "broken.yaml:7: not YAML".to_owned(),
+        format!("all.yaml:1: ConfigMap {namespace}/Wrong: "),
+        "all.yaml:11: Thing a: the API has no kind Thing in example.org/v1".to_owned(),
+        "all.yaml:21: Thing a: the API has no kind Thing in v1".to_owned(),
+        "all.yaml:31: no apiVersion and kind: not a Kubernetes object".to_owned(),
+        format!("all.yaml:41: ConfigMap {namespace}/typo: "),
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for (told, expected) in told.iter().zip(&expected) {
+        assert!(told.starts_with(expected), "{told}\n{expected}");
+    }
+    assert!(
+        told[1].contains("a lowercase RFC 1123 subdomain"),
+        "{}",
+        told[1]
+    );
+}
+
+#[tokio::test]
+async fn unknown_fields_are_refused() {
+    let client = admin().await;
+    let namespace = testkit::namespace(&client, "apply").await.unwrap();
+    let mut object = config_map(&namespace, "a", &json!({}));
+    object["dtaa"] = json!({});
+    let applied = apply(&client, &documents(&[object])).await;
+    let told = applied.refused[0].to_string();
+    assert!(told.contains("unknown field \"dtaa\""), "{told}");
+}
+
+#[tokio::test]
+async fn objects_may_come_before_their_namespace_and_in_lists() {
+    let client = admin().await;
+    let namespace = testkit::namespace(&client, "apply").await.unwrap();
+    let later = format!("{namespace}-later");
+    let list = json!({ "apiVersion": "v1", "kind": "List", "items": [
+        config_map(&later, "a", &json!({})),
+        config_map(&later, "b", &json!({})),
+        { "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": later } },
+    ]});
+    check(&client, &documents(&[list]), (3, 0), &[]).await;
+}

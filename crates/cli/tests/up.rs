@@ -1,0 +1,332 @@
+//! `zonewright up`, `backup` and `restore` as scripts see them.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::control_plane::build;
+
+/// Runs to the end, in a directory of its own and without variables that would change the outcome.
+fn zonewright(directory: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("ZONEWRIGHT_") {
+            command.env_remove(name);
+        }
+    }
+    command
+        .env_remove("KUBECONFIG")
+        .args(args)
+        .current_dir(directory);
+    command.output().expect("the binary was built")
+}
+
+/// What standard error says when it ends with `code`.
+#[track_caller]
+fn check(args: &[&str], code: i32) -> String {
+    let directory = TempDir::new().expect("a temporary directory");
+    let output = zonewright(directory.path(), args);
+    let stderr = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "results only");
+    stderr
+}
+
+#[test]
+fn wrong_flags_are_wrong_usage() {
+    for (flags, told) in [
+        (
+            &["--valid-for", "14"][..],
+            "every number of a duration needs a unit",
+        ),
+        (
+            &["--allow-address", "10.0.0.1/8"],
+            "the range is 10.0.0.0/8",
+        ),
+        (
+            &["--min-requeue-time", "1h"],
+            "--min-requeue-time must not be longer than --requeue-time",
+        ),
+        (&["--nonsense"], "--nonsense"),
+    ] {
+        let stderr = check(&[&["up"], flags].concat(), 2);
+        assert!(stderr.contains(told), "{stderr}");
+    }
+    check(&["backup"], 2);
+    check(&["restore"], 2);
+}
+
+#[test]
+fn a_port_that_is_taken_is_named_with_the_flag_to_change() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    assert_eq!(
+        check(&["up", "--api", &address], 1),
+        format!(
+            "error: cannot listen on {address}: another process has the port; stop it, or choose another with --api\n"
+        )
+    );
+}
+
+#[test]
+fn an_address_of_another_machine_is_named_with_the_flag_to_change() {
+    assert_eq!(
+        check(&["up", "--api", "192.0.2.1:7443"], 1),
+        "error: cannot listen on 192.0.2.1:7443: this machine has no such address; choose another with --api\n"
+    );
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_named_with_the_flag_to_change() {
+    let stderr = check(
+        &["up", "--api", "127.0.0.1:0", "--data", "/dev/null/data"],
+        1,
+    );
+    let told = "error: cannot create the directory /dev/null/data; choose another with --data: ";
+    assert!(stderr.starts_with(told), "{stderr}");
+}
+
+#[test]
+fn a_manifest_that_is_not_there_stops_everything_before_it_begins() {
+    let directory = TempDir::new().unwrap();
+    let output = zonewright(
+        directory.path(),
+        &["up", "--api", "127.0.0.1:0", "-f", "nowhere.yaml"],
+    );
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.starts_with("error: cannot read nowhere.yaml: "),
+        "{stderr}"
+    );
+    assert_eq!(
+        fs::read_dir(directory.path()).unwrap().count(),
+        0,
+        "nothing was made"
+    );
+}
+
+#[test]
+fn a_backup_that_cannot_be_written_or_read_is_named() {
+    let stderr = check(&["backup", "/nowhere/backup"], 1);
+    assert!(
+        stderr.starts_with("error: no backup in /nowhere/backup: cannot write to /nowhere: "),
+        "{stderr}"
+    );
+    let stderr = check(&["restore", "/nowhere/backup"], 1);
+    assert!(
+        stderr.starts_with("error: cannot read /nowhere/backup: "),
+        "{stderr}"
+    );
+}
+
+/// A process that has said it is ready.
+struct Running {
+    child: Child,
+    ready: Value,
+}
+
+impl Running {
+    fn start(directory: &Path, flags: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        command
+            .args(["up", "-o", "json", "--api", "127.0.0.1:0"])
+            .args(flags)
+            .current_dir(directory);
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped"))
+            .read_line(&mut line)
+            .expect("text");
+        let ready = serde_json::from_str(&line).expect("one line of JSON");
+        Self { child, ready }
+    }
+
+    /// Stops it as a service manager would; the time it took.
+    fn stop(mut self, signal: &str) -> Duration {
+        let began = Instant::now();
+        let id = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([signal, &id])
+                .status()
+                .expect("kill runs")
+                .success()
+        );
+        assert_eq!(self.child.wait().expect("it ends").code(), Some(0));
+        began.elapsed()
+    }
+}
+
+#[test]
+fn one_line_tells_where_everything_is() {
+    let directory = TempDir::new().unwrap();
+    let running = Running::start(directory.path(), &[]);
+    let kubeconfig = directory.path().join("zonewright-data/kubeconfig");
+    let ready = &running.ready;
+    assert_eq!(
+        (&ready["event"], &ready["dns"], &ready["http"]),
+        (&json!("ready"), &json!([]), &Value::Null)
+    );
+    assert_eq!(ready["kubeconfig"], kubeconfig.to_str().unwrap());
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(
+        (mode(&kubeconfig), mode(kubeconfig.parent().unwrap())),
+        (0o600, 0o700)
+    );
+    assert!(running.stop("-TERM") < Duration::from_secs(5));
+}
+
+#[test]
+fn an_ephemeral_run_leaves_nothing_behind() {
+    let directory = TempDir::new().unwrap();
+    let running = Running::start(directory.path(), &["--ephemeral"]);
+    let kubeconfig = running.ready["kubeconfig"].as_str().unwrap().to_owned();
+    assert!(Path::new(&kubeconfig).is_file());
+    running.stop("-INT");
+    assert!(!Path::new(&kubeconfig).parent().unwrap().exists());
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+impl Running {
+    /// What kubectl prints on standard output, if it succeeds.
+    #[track_caller]
+    fn kubectl(&self, args: &[&str], stdin: &str) -> String {
+        use std::io::Write as _;
+        let programs =
+            build::programs().unwrap_or_else(|error| panic!("no control plane: {error}"));
+        let kubeconfig = PathBuf::from(self.ready["kubeconfig"].as_str().expect("it runs"));
+        let cache = kubeconfig.with_file_name("kubectl-cache");
+        let mut command = Command::new(programs.kubectl());
+        command
+            .arg("--kubeconfig")
+            .arg(&kubeconfig)
+            .arg("--cache-dir")
+            .arg(cache)
+            .args(args);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        child
+            .stdin
+            .take()
+            .expect("it runs")
+            .write_all(stdin.as_bytes())
+            .expect("it runs");
+        let output = child.wait_with_output().expect("it runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "kubectl {args:?}: {stderr}");
+        String::from_utf8(output.stdout).expect("it runs")
+    }
+}
+
+const SECRET: &str = "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: one}}";
+
+#[test]
+fn kubectl_works_with_what_up_serves() {
+    let directory = TempDir::new().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/zones");
+    let running = Running::start(directory.path(), &["-f", examples.to_str().unwrap()]);
+    assert!(
+        running
+            .kubectl(&["get", "zones,records", "-A"], "")
+            .contains("example-org")
+    );
+    // A second time discovery comes out of kubectl's cache.
+    assert!(
+        running
+            .kubectl(&["api-resources", "--categories=dns"], "")
+            .contains("zones")
+    );
+    assert!(
+        running
+            .kubectl(&["api-resources", "--categories=dns"], "")
+            .contains("zones")
+    );
+    assert_eq!(
+        running.kubectl(&["apply", "-f", "-"], SECRET),
+        "secret/s created\n"
+    );
+    let changed = SECRET.replace("one", "two");
+    assert_eq!(
+        running.kubectl(&["apply", "-f", "-"], &changed),
+        "secret/s configured\n"
+    );
+    assert_eq!(
+        running.kubectl(&["get", "secret", "s", "-o", "jsonpath={.data.a}"], ""),
+        "dHdv"
+    );
+    assert_eq!(
+        running.kubectl(&["label", "secret", "s", "a=b"], ""),
+        "secret/s labeled\n"
+    );
+    assert!(
+        running
+            .kubectl(&["describe", "secret", "s"], "")
+            .contains("a=b")
+    );
+    running.kubectl(&["delete", "secret", "s"], "");
+    running.stop("-TERM");
+}
+
+#[test]
+fn what_up_keeps_is_there_the_next_time_and_in_a_backup() {
+    let directory = TempDir::new().unwrap();
+    let running = Running::start(directory.path(), &[]);
+    running.kubectl(&["apply", "-f", "-"], SECRET);
+    let online = zonewright(directory.path(), &["backup", "online.jsonl"]);
+    assert_eq!(
+        online.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&online.stderr)
+    );
+    running.stop("-TERM");
+
+    let offline = zonewright(directory.path(), &["backup", "offline.jsonl"]);
+    assert_eq!(
+        offline.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&offline.stderr)
+    );
+    for backup in ["online.jsonl", "offline.jsonl"] {
+        let data = backup.trim_end_matches(".jsonl");
+        let restored = zonewright(directory.path(), &["restore", backup, "--data", data]);
+        assert_eq!(
+            restored.status.code(),
+            Some(0),
+            "{}",
+            String::from_utf8_lossy(&restored.stderr)
+        );
+        let running = Running::start(directory.path(), &["--data", data]);
+        assert_eq!(
+            running.kubectl(&["get", "secret", "s", "-o", "jsonpath={.data.a}"], ""),
+            "b25l"
+        );
+        running.stop("-INT");
+    }
+}
+
+#[test]
+fn a_second_process_on_the_same_directory_is_refused() {
+    let directory = TempDir::new().unwrap();
+    let running = Running::start(directory.path(), &[]);
+    let second = zonewright(directory.path(), &["up", "--api", "127.0.0.1:0"]);
+    assert_eq!(second.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&second.stderr);
+    assert!(
+        stderr.contains(&format!("process {}", running.child.id())),
+        "{stderr}"
+    );
+    running.stop("-TERM");
+}
