@@ -1,6 +1,7 @@
 //! Watches as streams of bytes: pulls events out of the engine as fast as the reader takes them.
 
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,8 +9,9 @@ use bytes::Bytes;
 use futures_util::stream::{self, Stream};
 use http_body::Frame;
 use tokio::sync::watch;
-use tokio::time::{Instant, Interval, interval_at, sleep_until};
+use tokio::time::{Instant, Interval, Sleep, interval_at, sleep_until};
 
+use crate::catalog::Catalog;
 use crate::engine::{Event, Subscription};
 use crate::present::EventEncoder;
 use crate::shared::Shared;
@@ -30,7 +32,9 @@ struct Watch {
     signal: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
     bookmark: Interval,
-    deadline: Instant,
+    deadline: Pin<Box<Sleep>>,
+    /// The catalog in which the kind was last found.
+    catalog: Arc<Catalog>,
     /// The last line has been sent.
     over: bool,
 }
@@ -48,7 +52,8 @@ pub(crate) fn lines(
         signal: shared.signal(subscription.kind()),
         stopping: shared.stopping(),
         bookmark: interval_at(now + BOOKMARK_EVERY, BOOKMARK_EVERY),
-        deadline: now + timeout,
+        deadline: Box::pin(sleep_until(now + timeout)),
+        catalog: Arc::default(),
         shared,
         subscription,
         encoder,
@@ -76,7 +81,7 @@ impl Watch {
                 biased;
                 _ = self.stopping.wait_for(|stopping| *stopping) => return None,
                 changed = self.signal.changed() => if changed.is_err() { return None },
-                () = sleep_until(self.deadline) => return None,
+                () = &mut self.deadline => return None,
                 _ = self.bookmark.tick(), if self.subscription.bookmarks => {
                     let revision = self.subscription.revision();
                     return Some(self.encoder.encode(&[Event::Bookmark { revision, initial: false }], self.shared.clock.now()));
@@ -102,16 +107,18 @@ impl Watch {
         }
     }
 
-    fn kind_is_gone(&self) -> bool {
-        let resource = &self.subscription.resource;
+    /// Looks for the kind, if the catalog has changed since it was last found.
+    fn kind_is_gone(&mut self) -> bool {
         let engine = self.shared.engine();
-        engine
-            .catalog()
-            .find(
-                &resource.names.group,
-                &resource.version,
-                &resource.names.plural,
-            )
+        if Arc::ptr_eq(&self.catalog, engine.catalog()) {
+            return false;
+        }
+        self.catalog = Arc::clone(engine.catalog());
+        drop(engine);
+        let resource = &self.subscription.resource;
+        let (names, version) = (&resource.names, &resource.version);
+        self.catalog
+            .find(&names.group, version, &names.plural)
             .is_none()
     }
 }

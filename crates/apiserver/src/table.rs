@@ -3,7 +3,6 @@
 //! Custom kinds say in their definition which columns they have and where the cells come from.
 //! Built-in kinds have cells that no path leads to; a function that is handed in makes them.
 
-pub(crate) mod age;
 mod cell;
 mod json_path;
 pub(crate) mod partial;

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::age::human_duration;
 use super::json_path::JsonPath;
+use crate::duration::age;
 use crate::resource::Column;
 
 /// The cell of a column; null where there is nothing, or nothing that fits.
@@ -104,7 +104,7 @@ fn date(text: &str, now: Timestamp) -> String {
     // RFC 3339 to the letter: jiff also reads a blank for the `T`, and lower case.
     let strict = text.as_bytes().get(10) == Some(&b'T') && !text.ends_with('z');
     match text.parse::<Timestamp>() {
-        Ok(time) if strict => human_duration(time, now),
+        Ok(time) if strict => age(time, now),
         Ok(_) | Err(_) => "<invalid>".to_owned(),
     }
 }
