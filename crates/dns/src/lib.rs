@@ -20,6 +20,7 @@ mod rtype;
 mod serial;
 mod soa;
 mod ttl;
+mod version;
 mod zone;
 pub mod zonefile;
 
@@ -32,4 +33,5 @@ pub use rtype::{Rtype, RtypeError};
 pub use serial::Serial;
 pub use soa::Soa;
 pub use ttl::{Ttl, TtlError};
-pub use zone::{Finding, Flaw, Refusal, Severity, Zone};
+pub use version::{Publication, Sighting, Version};
+pub use zone::{Finding, Flaw, Location, Refusal, Severity, Zone};

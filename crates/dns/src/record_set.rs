@@ -82,6 +82,27 @@ impl RecordSet {
         Ok(RecordSet { ttl, data })
     }
 
+    /// Whether two types cannot stand at one name: a CNAME tolerates only the
+    /// DNSSEC types that speak about it (RFC 1034 §3.6.2, RFC 4034 §§3, 4).
+    pub fn types_exclude(one: Rtype, other: Rtype) -> bool {
+        let alone = |rtype| rtype == Rtype::CNAME;
+        let beside = |rtype| matches!(rtype, Rtype::RRSIG | Rtype::NSEC);
+        one != other && (alone(one) && !beside(other) || alone(other) && !beside(one))
+    }
+
+    /// What one record adds to the octets of its set in an answer.
+    pub fn octets_of(data: &Rdata) -> usize {
+        RECORD_OVERHEAD_OCTETS + data.as_wire().len()
+    }
+
+    /// Whether a set of so many octets fits into an answer.
+    pub fn check_octets(octets: usize) -> Result<(), RecordSetError> {
+        if octets > SET_OCTETS_MAX {
+            return Err(RecordSetError::TooLarge { octets });
+        }
+        Ok(())
+    }
+
     /// The set's one TTL.
     pub fn ttl(&self) -> Ttl {
         self.ttl
@@ -109,14 +130,7 @@ fn check_members(data: &[Rdata]) -> Result<(), RecordSetError> {
     if data.len() > 1 && rtype == Rtype::MX && data.iter().any(is_null_mx) {
         return Err(RecordSetError::NullMx);
     }
-    let octets = data
-        .iter()
-        .map(|data| RECORD_OVERHEAD_OCTETS + data.as_wire().len())
-        .sum();
-    if octets > SET_OCTETS_MAX {
-        return Err(RecordSetError::TooLarge { octets });
-    }
-    Ok(())
+    RecordSet::check_octets(data.iter().map(RecordSet::octets_of).sum())
 }
 
 fn is_null_mx(data: &Rdata) -> bool {

@@ -6,21 +6,27 @@
 //! finds. A zone knows no version: serials belong to whoever publishes it.
 
 mod check;
+mod walk;
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use imbl::OrdMap;
+use imbl::ordmap::Entry;
 
 use crate::{Accumulator, Name, RecordSet, Rtype, SetKey, Soa, ZoneHash};
 
 pub use check::{Finding, Flaw, Severity};
+pub use walk::Location;
 
 /// A zone's content: origin, SOA fields and record sets.
+///
+/// A clone shares all of it, and a change afterwards copies only the path to what changed: keeping a version while
+/// the next one is made costs next to nothing.
 #[derive(Clone, Debug)]
 pub struct Zone {
     origin: Name,
     soa: Soa,
-    sets: BTreeMap<SetKey, RecordSet>,
-    /// The sum over `sets`, kept in step with every change of them.
+    sets: OrdMap<SetKey, RecordSet>,
+    /// The number of records in `sets`, and the sum over them, kept in step with every change.
+    records: usize,
     sum: Accumulator,
 }
 
@@ -76,7 +82,8 @@ impl Zone {
         Zone {
             origin,
             soa,
-            sets: BTreeMap::new(),
+            sets: OrdMap::new(),
+            records: 0,
             sum: Accumulator::new(),
         }
     }
@@ -101,6 +108,11 @@ impl Zone {
         self.sets.len()
     }
 
+    /// The number of records, the SOA not among them.
+    pub fn record_count(&self) -> usize {
+        self.records
+    }
+
     /// Whether there is nothing but the SOA.
     pub fn is_empty(&self) -> bool {
         self.sets.is_empty()
@@ -114,6 +126,11 @@ impl Zone {
     /// All sets in canonical order, the SOA not among them.
     pub fn sets(&self) -> impl DoubleEndedIterator<Item = (&SetKey, &RecordSet)> {
         self.sets.iter()
+    }
+
+    /// The sets from a key on, in canonical order.
+    pub fn sets_from(&self, key: &SetKey) -> impl Iterator<Item = (&SetKey, &RecordSet)> {
+        self.sets.range(key.clone()..)
     }
 
     /// The sets of one name.
@@ -170,26 +187,19 @@ impl Zone {
         }
     }
 
-    /// The type at a name that keeps `wants` out. A CNAME tolerates only the
-    /// DNSSEC types that speak about it (RFC 4034 §§3, 4).
+    /// The type at a name that keeps `wants` out.
     fn excluded_by(&self, name: &Name, wants: Rtype) -> Option<Rtype> {
-        if beside_cname(wants) {
-            return None;
-        }
-        if wants != Rtype::CNAME {
-            let cname = SetKey::new(name.clone(), Rtype::CNAME);
-            return self.sets.contains_key(&cname).then_some(Rtype::CNAME);
-        }
         let soa = (*name == self.origin).then_some(Rtype::SOA);
         let types = self.sets_at(name).map(|(key, _)| key.rtype);
         soa.into_iter()
             .chain(types)
-            .find(|has| *has != Rtype::CNAME && !beside_cname(*has))
+            .find(|has| RecordSet::types_exclude(*has, wants))
     }
 
-    /// The one place where `sets` and `sum` change.
+    /// The one place where `sets` changes, and what is kept in step with it.
     pub(crate) fn replace(&mut self, key: SetKey, set: Option<RecordSet>) -> Option<RecordSet> {
-        match (self.sets.entry(key), set) {
+        self.records += set.as_ref().map_or(0, |set| set.data().len());
+        let replaced = match (self.sets.entry(key), set) {
             (Entry::Occupied(mut entry), Some(set)) => {
                 self.sum.remove(entry.key(), entry.get());
                 self.sum.add(entry.key(), &set);
@@ -205,7 +215,9 @@ impl Zone {
                 None
             }
             (Entry::Vacant(_), None) => None,
-        }
+        };
+        self.records -= replaced.as_ref().map_or(0, |set| set.data().len());
+        replaced
     }
 }
 
@@ -217,10 +229,6 @@ impl PartialEq for Zone {
 }
 
 impl Eq for Zone {}
-
-fn beside_cname(rtype: Rtype) -> bool {
-    matches!(rtype, Rtype::RRSIG | Rtype::NSEC)
-}
 
 #[cfg(test)]
 mod tests;

@@ -9,8 +9,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use domain::rdata::ZoneRecordData;
 
-use super::Zone;
-use crate::{Name, Rdata, RdataError, RecordSet, RelativeName, Rtype, SetKey};
+use super::{Location, Zone};
+use crate::{Name, Rdata, RdataError, RecordSet, Rtype, SetKey};
 
 /// How many CNAMEs may follow one another before resolvers give up.
 const ALIAS_CHAIN_MAX: usize = 8;
@@ -152,33 +152,11 @@ impl Zone {
             .collect()
     }
 
-    /// Whether the name is the apex of another zone.
-    fn delegates(&self, name: &Name) -> bool {
-        *name != self.origin
-            && self
-                .sets
-                .contains_key(&SetKey::new(name.clone(), Rtype::NS))
-    }
-
-    /// The topmost place above or at a name where the zone hands over.
-    fn cut_above(&self, name: &Name) -> Option<SetKey> {
-        let in_zone = name
-            .ancestors()
-            .take_while(|ancestor| ancestor.is_at_or_below(&self.origin));
-        let cut = |ancestor: Name| {
-            let dname = SetKey::new(ancestor.clone(), Rtype::DNAME);
-            if ancestor != *name && self.sets.contains_key(&dname) {
-                return Some(dname);
-            }
-            self.delegates(&ancestor)
-                .then(|| SetKey::new(ancestor, Rtype::NS))
-        };
-        in_zone.filter_map(cut).last()
-    }
-
     /// Glue, and what belongs to the parent's side of a cut, is answered; the rest is not.
     fn occlusion(&self, key: &SetKey) -> Option<Flaw> {
-        let cut = self.cut_above(&key.name)?;
+        let Location::Cut(cut) = self.locate(&key.name) else {
+            return None;
+        };
         let parent_side = key.name == cut.name
             && matches!(
                 key.rtype,
@@ -209,36 +187,17 @@ impl Zone {
             return Some(Flaw::TargetIsAlias { rtype, target });
         }
         let addressed = has(Rtype::A) || has(Rtype::AAAA);
-        // Below a cut nothing is ours to answer but the addresses of name servers.
-        let found = match self.cut_above(&target) {
-            Some(_) => addressed || rtype != Rtype::NS,
-            None => addressed || self.wildcard_covers(&target),
-        };
-        (!found).then_some(Flaw::TargetMissing { rtype, target })
-    }
-
-    /// Whether a wildcard gives a name an address: it speaks for names that do
-    /// not exist, from their closest encloser (RFC 4592 §3.3.1).
-    fn wildcard_covers(&self, name: &Name) -> bool {
-        let encloser = name.ancestors().find(|ancestor| self.exists(ancestor));
-        let wildcard = encloser
-            .filter(|encloser| encloser != name)
-            .and_then(|encloser| RelativeName::wildcard().under(&encloser).ok());
-        wildcard.is_some_and(|wildcard| {
-            let has = |rtype| {
+        let found = match self.locate(&target) {
+            // Below a cut nothing is ours to answer but the addresses of name servers.
+            Location::Cut(_) => addressed || rtype != Rtype::NS,
+            Location::Here => addressed,
+            Location::Wildcard(wildcard) => [Rtype::A, Rtype::AAAA].into_iter().any(|rtype| {
                 self.sets
                     .contains_key(&SetKey::new(wildcard.clone(), rtype))
-            };
-            has(Rtype::A) || has(Rtype::AAAA)
-        })
-    }
-
-    /// Whether there is a set at the name or below it, where it is an empty
-    /// non-terminal. What is below a name follows it in the order of the sets.
-    fn exists(&self, name: &Name) -> bool {
-        let first = SetKey::new(name.clone(), Rtype::MIN);
-        let next = self.sets.range(first..).next();
-        *name == self.origin || next.is_some_and(|(key, _)| key.name.is_at_or_below(name))
+            }),
+            Location::Nowhere => false,
+        };
+        (!found).then_some(Flaw::TargetMissing { rtype, target })
     }
 
     fn alias_flaw(&self, key: &SetKey, set: &RecordSet) -> Option<Flaw> {

@@ -360,3 +360,16 @@ fn checking_set_by_set_finds_the_same() {
     assert_eq!(by_set, zone.check());
     assert_eq!(zone.check_at(&key("nowhere.example.org.", Rtype::A)), []);
 }
+
+/// N2: whoever holds a version is not disturbed by the next one being made.
+#[test]
+fn a_clone_stays_as_it_was() {
+    let mut zone = zone(&[("www.example.org.", Rtype::A, "192.0.2.1")]);
+    let (before, hash) = (zone.clone(), zone.hash());
+    let www = key("www.example.org.", Rtype::A);
+    zone.put(www.clone(), set(Rtype::A, &["192.0.2.2"]))
+        .unwrap();
+    assert_eq!(before.get(&www), Some(&set(Rtype::A, &["192.0.2.1"])));
+    assert_eq!(before.hash(), hash);
+    assert_ne!(zone.hash(), hash);
+}
