@@ -1,0 +1,23 @@
+//! What should happen: every watched object, indexed, and what follows from all of them for each.
+//!
+//! [`World`] takes objects as they are watched and says which keys are touched: the objects for which something else
+//! holds now. Its indexes make a change cost what it touches; nothing is ever listed. A pass over a key is a view of
+//! it ([`ZoneView`], [`RecordView`]), a decision made of the view alone, and a status concluded from both.
+//!
+//! Everything here is pure: no I/O, no clock, no chance. The same history gives the same world on every machine, and
+//! where two histories end with the same objects, the same views.
+//!
+//! What it leaves to others: reading specs (`api::parse`), what a zone may hold (`dns`), and doing anything
+//! (`controller`).
+
+mod finding;
+mod key;
+pub mod record;
+pub mod slice;
+pub mod world;
+pub mod zone;
+
+pub use key::{Age, Key, Label, RecordKey};
+pub use record::RecordView;
+pub use world::{Authority, Consequences, Policy, World};
+pub use zone::ZoneView;

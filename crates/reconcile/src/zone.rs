@@ -1,0 +1,261 @@
+//! One pass over a Zone: its name and standing, its content and version (Z1–Z14).
+//!
+//! A pass makes at most one version. Slices it needs are created first, then one guarded write of the status names them all;
+//! when that is acknowledged the version may be served, and slices that nobody names any more go.
+
+mod entries;
+
+use std::collections::BTreeSet;
+
+use api::condition::{find, merge};
+use api::zone::ZoneStatus;
+use api::{ConditionType, Finding, Reason, Status, ZoneKey};
+use dns::{Flaw, Name, Rtype, Serial, SetKey, Version, Zone};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::finding::{self, Why};
+use crate::key::Label;
+use crate::record::{kept, served};
+use crate::slice::Slice;
+use crate::world::{Faults, Identity, Nameless, Standing};
+
+use entries::{entries, say_the_same, soa_entry};
+
+/// Everything that bears on a Zone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ZoneView {
+    /// Which Zone.
+    pub key: ZoneKey,
+    /// Its age and versions, and the label it carries.
+    pub identity: Identity,
+    /// What is wrong with it by itself.
+    pub faults: Faults,
+    /// What it says about itself now.
+    pub status: ZoneStatus,
+    /// Its full name.
+    pub name: Result<Name, Nameless>,
+    /// Whether it has authority over that name.
+    pub standing: Standing,
+    /// The zone its label should name (Z3).
+    pub parent: Option<ZoneKey>,
+    /// What it says, if it stands and has an SOA.
+    pub content: Option<ContentView>,
+    /// The slices that exist.
+    pub slices: BTreeSet<String>,
+    /// The version that name servers answer with, whoever published it.
+    pub answered: Option<Serial>,
+    /// The highest serial that ever stood for what its name says, as far as it is known here.
+    pub spent: Option<Serial>,
+    /// Whether name servers were seen to answer with a version of this Zone; nothing where none runs.
+    pub seen: Option<bool>,
+}
+
+/// What a zone says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContentView {
+    /// The content.
+    pub zone: Zone,
+    /// All changes up to here are in it.
+    pub epoch: u64,
+    /// Its slices, if it does not fit into the status: the names of all, and those that do not exist yet.
+    pub cut: Option<(Vec<String>, Vec<Slice>)>,
+}
+
+/// What a pass over a Zone wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ZoneDecision {
+    /// The parent that label and annotation are to name, if they do not.
+    pub label: Option<Label>,
+    /// Slices to create before the status names them.
+    pub create: Vec<Slice>,
+    /// The version that stands once the status is written, and the changes in it.
+    pub version: Option<(Version, u64)>,
+    /// Slices to remove once the status no longer names them.
+    pub remove: Vec<String>,
+    /// What is found.
+    pub findings: Vec<Finding>,
+}
+
+/// Decides what follows for a Zone.
+pub fn decide(view: &ZoneView, now: Timestamp) -> ZoneDecision {
+    let label = (!view.identity.names(view.parent.as_ref())).then(|| Label(view.parent.clone()));
+    let version = view.content.as_ref().map(|content| {
+        let serial = serial(view, &content.zone, now);
+        let zone = content.zone.clone();
+        (Version { zone, serial }, content.epoch)
+    });
+    let cut = view.content.as_ref().and_then(|it| it.cut.as_ref());
+    let (names, create) = cut.cloned().unwrap_or_default();
+    // What the status still names stays until another status stands there.
+    let named: BTreeSet<&String> = names.iter().chain(&view.status.slices).collect();
+    let remove = view.slices.iter().filter(|name| !named.contains(name));
+    ZoneDecision {
+        label,
+        create,
+        version,
+        remove: remove.cloned().collect(),
+        findings: findings(view),
+    }
+}
+
+/// The status that follows; nothing if it is what stands there.
+pub fn conclude(view: &ZoneView, decision: &ZoneDecision, now: Timestamp) -> Option<ZoneStatus> {
+    let mut status = ZoneStatus {
+        fqdn: view.name.as_ref().ok().map(ToString::to_string),
+        conditions: merge(&view.status.conditions, &decision.findings, now),
+        observed_generation: view.identity.generation,
+        // The serial outlives the content: no later version may be called the same (Z7).
+        serial: view.status.serial,
+        ..ZoneStatus::default()
+    };
+    match (&decision.version, &view.content) {
+        (Some((version, _)), Some(content)) => {
+            status.hash = Some(version.zone.hash().to_string());
+            status.serial = Some(version.serial.0);
+            status.entries = match &content.cut {
+                Some((names, _)) => {
+                    status.slices.clone_from(names);
+                    vec![soa_entry(version)]
+                }
+                None => entries(version),
+            };
+        }
+        _ if keeps_version(view) => {
+            status.entries.clone_from(&view.status.entries);
+            status.slices.clone_from(&view.status.slices);
+            status.hash.clone_from(&view.status.hash);
+        }
+        _ => {}
+    }
+    (status != view.status).then_some(status)
+}
+
+/// Whether the zone stands but cannot make a version: then the last one it made under its name stays, for a mistake in the
+/// timers must not take a zone off the air.
+fn keeps_version(view: &ZoneView) -> bool {
+    view.content.is_none() && view.standing.stands() && has_its_name(view)
+}
+
+/// Whether the status speaks of the name that the zone has now.
+fn has_its_name(view: &ZoneView) -> bool {
+    let name = view.name.as_ref().ok().map(ToString::to_string);
+    name.is_some() && view.status.fqdn == name
+}
+
+/// The serial of the content: the one it has, or the next (Z7).
+fn serial(view: &ZoneView, zone: &Zone, now: Timestamp) -> Serial {
+    let named = view.status.serial.map(Serial);
+    let last = match (named, view.spent) {
+        (Some(named), Some(spent)) => Some(named.later(spent)),
+        (named, spent) => named.or(spent),
+    };
+    match named {
+        // One who knows of a later version knows more than the status, which may have been restored.
+        Some(named) if Some(named) == last && stands_for(&view.status, zone) => named,
+        Some(_) | None => Serial::next(last, now.to_zoned(TimeZone::UTC).date()),
+    }
+}
+
+/// Whether the serial of a status stands for this content.
+fn stands_for(status: &ZoneStatus, zone: &Zone) -> bool {
+    let hash = zone.hash().to_string();
+    match status.hash.as_deref() {
+        Some(known) if known.len() == hash.len() => known == hash,
+        // Not a hash of ours: somebody else took care of the zone before.
+        Some(_) | None => say_the_same(status, zone),
+    }
+}
+
+fn findings(view: &ZoneView) -> Vec<Finding> {
+    let at = view.identity.generation;
+    let finding = |type_, (status, (reason, message)): (Status, Why)| {
+        Finding::new(type_, status, reason, message).at(at)
+    };
+    vec![
+        finding(ConditionType::Accepted, accepted(view)),
+        finding(ConditionType::Published, published(view)),
+    ]
+}
+
+fn accepted(view: &ZoneView) -> (Status, Why) {
+    let refused = |why| (Status::False, why);
+    let name = match &view.name {
+        Ok(name) => name,
+        Err(nameless) => return refused(finding::nameless(nameless, &view.faults)),
+    };
+    match &view.standing {
+        Standing::Conflicted(first) => {
+            let message = format!(
+                "spec.domainName: Zone {first} is called {name}, too, and is older, so it is the one that counts; rename or delete one of the two"
+            );
+            refused((Reason::Conflicted, message))
+        }
+        Standing::NotDelegated(above) => {
+            let namespace = &view.key.namespace;
+            let message = format!(
+                "spec.domainName: {name} is below Zone {above}, which is older and does not delegate it to namespace {namespace}; to allow it, add {{namespaces: [{namespace}], zones: [{name}]}} to the spec.delegations of that Zone"
+            );
+            refused((Reason::NotDelegated, message))
+        }
+        Standing::Nameless | Standing::Stands { .. } => {
+            if view.faults.problems.is_empty() {
+                return (Status::True, remarks(view, name));
+            }
+            let (reason, problems) = finding::faulty(&view.faults);
+            let rest = match view.content {
+                Some(_) => "the rest of the Zone is in force",
+                None => "until then the zone stays as it was last published",
+            };
+            refused((reason, format!("{problems}; {rest}")))
+        }
+    }
+}
+
+/// What is to be said of a zone that is accepted.
+fn remarks(view: &ZoneView, name: &Name) -> Why {
+    let apex = SetKey::new(name.clone(), Rtype::NS);
+    if let Some(ContentView { zone, .. }) = &view.content {
+        if zone.get(&apex).is_none() {
+            let message = format!(
+                "spec.nameservers: is empty, and there is no NS Record at {name}, so no other zone can delegate to this one; list the names of its name servers"
+            );
+            return (Reason::NoNameServers, message);
+        }
+        let flaws = zone.check_at(&apex).into_iter().map(|found| found.flaw);
+        let mut aliases = flaws.filter(|flaw| matches!(flaw, Flaw::TargetIsAlias { .. }));
+        if let Some(alias) = aliases.next() {
+            let message = format!("the NS record at {name} {alias}");
+            return (Reason::TargetIsAlias, message);
+        }
+    }
+    (Reason::Accepted, format!("has authority over {name}"))
+}
+
+fn published(view: &ZoneView) -> (Status, Why) {
+    let not = |reason, message: &str| (Status::False, (reason, message.to_owned()));
+    if !view.standing.stands() {
+        return not(
+            Reason::NotAccepted,
+            "not accepted, so it is not published: condition Accepted says why",
+        );
+    }
+    match (view.seen, view.answered) {
+        (None, _) => (Status::Unknown, finding::no_name_server()),
+        // By this process, or before it began: it is said once.
+        (Some(_), Some(_)) if was_published(view) => (Status::True, kept(&view.status.conditions)),
+        (Some(true), Some(serial)) => (Status::True, served(serial)),
+        (Some(_), _) if view.content.is_none() => not(
+            Reason::NotAccepted,
+            "no version can be made of it: condition Accepted says why",
+        ),
+        (Some(_), _) => (Status::False, finding::pending()),
+    }
+}
+
+/// Whether the Zone says that it is answered, under the name it has now.
+fn was_published(view: &ZoneView) -> bool {
+    let published = find(&view.status.conditions, ConditionType::Published);
+    has_its_name(view)
+        && published.is_some_and(|published| published.status == Status::True.as_str())
+}
