@@ -21,11 +21,9 @@ mod credentials;
 mod go;
 mod kubectl;
 mod module;
-mod process;
 mod runs;
 mod shared;
 mod start;
-mod tail;
 mod tenant;
 
 use std::path::{Path, PathBuf};
@@ -33,18 +31,18 @@ use std::path::{Path, PathBuf};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
 
+pub use crate::process::Exited;
 pub use credentials::{CredentialsError, Identity};
 pub use go::GoError;
 pub use kubectl::{Finished, Kubectl};
-pub use process::Exited;
 pub use shared::shared;
 pub use start::StartError;
 pub use tenant::BindError;
 
 use crate::crds::{self, InstallError};
+use crate::process::Process;
 use build::Programs;
 use credentials::Credentials;
-use process::Process;
 use runs::Run;
 use start::Ports;
 

@@ -1,10 +1,12 @@
 //! Real parts for tests.
 //!
 //! A test that matters runs against the thing itself. This crate brings such things to any
-//! machine that has Rust and Go, without a container runtime and without a cluster:
+//! machine that has Rust, Go and apt, without a container runtime and without a cluster:
 //!
 //! - [`control_plane`]: etcd, kube-apiserver, kube-controller-manager and kubectl of one Kubernetes
 //!   release, built once into a cache and started on loopback in about three seconds.
+//! - [`name_server`]: NSD, Knot and BIND as Debian has them, each on a port of its own over the zone files that a test
+//!   gives it.
 //! - [`eventually`]: the one place where a test waits. It has a deadline and tells what it saw
 //!   last.
 //! - [`manifest`]: YAML in, created or applied objects or the API's own words of refusal out.
@@ -28,17 +30,20 @@
 //! # }
 //! ```
 //!
-//! The border: nothing here knows DNS or our own kinds beyond the names of their API groups. What
-//! is asked of the real parts, and what the answers mean, stays in the tests.
+//! The border: nothing here knows our own kinds beyond the names of their API groups, or more of DNS than it takes to see
+//! that a server is up. What is asked of the real parts, and what the answers mean, stays in the tests.
 
 pub mod cache;
 pub mod control_plane;
 pub mod crds;
 pub mod manifest;
+pub mod name_server;
 pub mod wait;
 
 mod namespace;
+mod process;
 mod progress;
+mod tail;
 
 pub use namespace::namespace;
 pub use wait::eventually;

@@ -4,8 +4,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use super::process::{explain, mortal};
-use super::tail::tail;
+use crate::process::{explain, mortal};
+use crate::tail::tail;
 
 /// A `go` command in the folder `module`, the same on every machine.
 pub(super) fn command(module: &Path) -> Command {

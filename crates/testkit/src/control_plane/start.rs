@@ -16,8 +16,8 @@ use super::credentials::{
     Credentials, CredentialsError, Identity, SERVER_CERTIFICATE, SERVER_KEY, SERVICE_ACCOUNT_KEY,
     SERVICE_ACCOUNT_PUBLIC_KEY, TOKENS,
 };
-use super::process::{Exited, Process};
 use super::runs::Run;
+use crate::process::{Exited, Process};
 use crate::wait::{Overdue, eventually};
 
 /// A start takes three seconds on an idle machine; the rest is for one that is busy building.

@@ -19,11 +19,11 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use super::tail::tail;
+use crate::tail::tail;
 
 /// A running program with its log.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     name: &'static str,
     child: Child,
     log: PathBuf,
@@ -31,19 +31,27 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts `program`; both its outputs go to `<directory>/<name>.log`.
-    pub(super) fn spawn(
+    pub(crate) fn spawn(
         name: &'static str,
         program: &Path,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
         directory: &Path,
     ) -> io::Result<Self> {
+        let mut command = mortal(program);
+        command.args(arguments.into_iter().map(Into::into));
+        Self::start(name, command, directory)
+    }
+
+    /// The same for a [`mortal`] command.
+    pub(crate) fn start(
+        name: &'static str,
+        mut command: Command,
+        directory: &Path,
+    ) -> io::Result<Self> {
         let log = directory.join(name).with_extension("log");
         let output = File::create(&log)?;
-        let mut command = mortal(program);
         command
-            .args(arguments.into_iter().map(Into::into))
-            .current_dir(directory);
-        command
+            .current_dir(directory)
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output);
@@ -52,7 +60,7 @@ impl Process {
     }
 
     /// Fails once the program has ended, which none of them does by itself.
-    pub(super) fn running(&mut self) -> Result<(), Exited> {
+    pub(crate) fn running(&mut self) -> Result<(), Exited> {
         match self.child.try_wait() {
             Ok(None) => Ok(()),
             Ok(Some(status)) => Err(self.exited(status.to_string())),
@@ -61,7 +69,7 @@ impl Process {
     }
 
     /// Where the log is and how it ends, for the error of someone who waited in vain.
-    pub(super) fn last_words(&self) -> String {
+    pub(crate) fn last_words(&self) -> String {
         let log = fs::read(&self.log).unwrap_or_default();
         format!(
             "the end of {}:\n{}",
@@ -71,7 +79,7 @@ impl Process {
     }
 
     /// Kills the program and returns when it is gone.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         // Both fail only if the child is gone and reaped, and then all is well.
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -103,20 +111,21 @@ pub struct Exited {
 
 impl Exited {
     /// Whether it ended because someone else had its port: starting again with another one helps.
-    pub(super) fn port_was_taken(&self) -> bool {
-        self.last_words.contains("address already in use")
+    pub(crate) fn port_was_taken(&self) -> bool {
+        let last_words = self.last_words.to_ascii_lowercase();
+        last_words.contains("address already in use") || last_words.contains("address in use")
     }
 }
 
 /// A command whose process dies with the thread that starts it.
-pub(super) fn mortal(program: &Path) -> Command {
+pub(crate) fn mortal(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "--"]).arg(program);
     command
 }
 
 /// Says what to install if a [`mortal`] command could not be started.
-pub(super) fn explain(error: io::Error) -> io::Error {
+pub(crate) fn explain(error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound {
         return error;
     }

@@ -4,7 +4,7 @@
 const LINES: usize = 20;
 
 /// The last lines of `text`.
-pub(super) fn tail(text: &str) -> String {
+pub(crate) fn tail(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
