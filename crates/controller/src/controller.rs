@@ -1,0 +1,555 @@
+//! The loop: what is watched goes into the world, what the world touches into the queues, what is due is passed over, and
+//! what passes wrote goes back into the world.
+//!
+//! One task owns the world and the queues, so nothing is locked and everything has an order. It never waits for I/O: passes
+//! write on their own and come back when they are done. Nothing is written, and nothing told to name servers, before every
+//! kind has been seen once: a Record that has not been listed yet is not a Record that is gone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::ZoneKey;
+use dns::{Name, Publication, Serial, Sighting};
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use kube::Client;
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use reconcile::{Consequences, Key, Policy, RecordKey, World};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, interval, timeout};
+use tracing::{debug, info, warn};
+
+use crate::clock::Clock;
+use crate::events::{Recorder, transitions};
+use crate::feed::{Fed, Feed};
+use crate::health::{Check, Pulse, feeds};
+use crate::inbox::{Inbox, Watched};
+use crate::metrics::Metrics;
+use crate::pass::{Finished, RecordWork, Work, Written, ZoneWork};
+use crate::queue::{self, Outcome, Queue};
+use crate::write::WriteError;
+
+/// How many Zones are written at a time. Each has its own pace; together they must not flood the API.
+const ZONES_AT_ONCE: usize = 16;
+
+/// How many Records are written at a time: few, for nobody waits for their labels, and whoever creates Records shares the
+/// API with us.
+const RECORDS_AT_ONCE: usize = 8;
+
+/// How many events are taken in before what they touch is looked at: a burst is one look.
+const EVENTS_AT_ONCE: usize = 256;
+
+/// A zone rests for so many times as long as it took to publish it: a large zone in a burst of changes leaves the API
+/// most of its time.
+const REST: u32 = 3;
+
+/// How long the last Events may take to be written: losing one is no harm.
+const TELL_WITHIN: Duration = Duration::from_millis(500);
+
+/// How often the loop turns when nothing happens, so that others can see that it does.
+const BEAT: Duration = Duration::from_secs(10);
+
+/// How long a Record that is about to be answered waits before it says that it is not.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a controller is made of.
+pub struct Controller {
+    /// The way to the API.
+    pub client: Client,
+    /// What the operator has chosen.
+    pub options: Options,
+    /// The way to name servers of this process, if there are any.
+    pub name_server: Option<NameServer>,
+    /// Where wall time comes from.
+    pub clock: Clock,
+    /// Where chance comes from.
+    pub chance: StdRng,
+    /// Whether this process may write.
+    pub leading: watch::Receiver<bool>,
+    /// What is measured.
+    pub metrics: Metrics,
+    /// The sign of life.
+    pub pulse: Pulse,
+    /// Who this process is: a name that no other has.
+    pub identity: String,
+}
+
+/// What the operator has chosen.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Who has authority, and what fits into a status.
+    pub policy: Policy,
+    /// Where to look; empty: everywhere (Z0).
+    pub namespaces: Vec<String>,
+    /// The least time between two versions of a zone (Z10).
+    pub debounce: Duration,
+}
+
+/// The way to name servers and back.
+#[derive(Debug)]
+pub struct NameServer {
+    /// What they are told.
+    pub publications: mpsc::Sender<Publication>,
+    /// What they have been seen to answer.
+    pub sightings: mpsc::Receiver<Sighting>,
+    /// What they answered with when they began.
+    pub stored: BTreeMap<Name, Serial>,
+}
+
+/// How far a controller has come.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Progress {
+    /// Every kind has been seen once.
+    pub synced: bool,
+    /// Nothing waits, nothing is being written, and name servers answer with what they were told.
+    pub idle: bool,
+}
+
+/// A controller that runs. It goes on when this value is dropped.
+#[derive(Debug)]
+pub struct Running {
+    feed: Arc<Feed<Watched>>,
+    progress: watch::Receiver<Progress>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Controller {
+    /// Begins to watch, and to do what follows.
+    pub fn start(mut self) -> Running {
+        let sources = Watched::sources(&self.options.namespaces);
+        let inbox = Inbox::new(&sources);
+        let chance = StdRng::from_rng(&mut self.chance);
+        let (feed, fed) = Feed::start(&self.client, &sources, chance);
+        let (stop, stopped) = watch::channel(false);
+        let (report, progress) = watch::channel(Progress::default());
+        Running {
+            feed: Arc::new(feed),
+            progress,
+            stop,
+            task: tokio::spawn(self.run(inbox, fed, stopped, report)),
+        }
+    }
+
+    /// Runs until `stop` says so. Writes that have begun are waited for.
+    async fn run(
+        self,
+        inbox: Inbox,
+        mut fed: mpsc::Receiver<Fed<Watched>>,
+        mut stop: watch::Receiver<bool>,
+        progress: watch::Sender<Progress>,
+    ) {
+        let mut leading = self.leading.clone();
+        let (mut shell, publications, mut sightings) = Shell::new(self, inbox);
+        let mut beat = interval(BEAT);
+        loop {
+            shell.turn(&progress);
+            let (news, due) = (shell.has_news(), shell.next_due());
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => break,
+                Some(finished) = shell.passes.next() => shell.finished(finished),
+                Some(sighting) = hear(&mut sightings) => shell.sighted(&sighting),
+                Ok(permit) = permit(publications.as_ref()), if news => shell.tell(permit),
+                Some(event) = fed.recv() => shell.fed(event, &mut fed),
+                Ok(()) = leading.changed() => shell.lead(*leading.borrow_and_update()),
+                () = until(due) => {}
+                _ = beat.tick() => {}
+            }
+        }
+        while let Some(finished) = shell.passes.next().await {
+            shell.finished(finished);
+        }
+        shell.recorder.close(TELL_WITHIN).await;
+    }
+}
+
+impl Running {
+    /// Waits until there is nothing left to do. Whether it came to that.
+    pub async fn settled(&mut self, within: Duration) -> bool {
+        let idle = self.progress.wait_for(|progress| progress.idle);
+        matches!(timeout(within, idle).await, Ok(Ok(_)))
+    }
+
+    /// What has to hold for this process to be ready: every kind is watched and heard of.
+    pub fn checks(&self) -> impl Fn(Instant) -> Vec<Check> + Send + Sync + use<> {
+        let feed = Arc::clone(&self.feed);
+        move |now| feeds(&feed.progress(), now)
+    }
+
+    /// Lets what has begun finish. Whether it did.
+    pub async fn shutdown(self, within: Duration) -> bool {
+        self.stop.send_replace(true);
+        timeout(within, self.task).await.is_ok()
+    }
+}
+
+struct Shell {
+    client: Client,
+    clock: Clock,
+    metrics: Metrics,
+    pulse: Pulse,
+    recorder: Recorder,
+    world: World,
+    inbox: Inbox,
+    zones: Queue<ZoneKey, String>,
+    records: Queue<RecordKey, String>,
+    /// Records that are about to be answered, and until when they say nothing.
+    impatient: BTreeMap<RecordKey, Instant>,
+    /// What name servers have not been told yet: the newest for each zone.
+    outbox: BTreeMap<Name, Publication>,
+    passes: FuturesUnordered<BoxFuture<'static, (Finished, Instant)>>,
+    /// Zones that have just been published, and until when they rest.
+    resting: BTreeMap<ZoneKey, Instant>,
+    synced: bool,
+    leading: bool,
+}
+
+impl Shell {
+    #[allow(
+        clippy::type_complexity,
+        reason = "what a controller is made of, taken apart once"
+    )]
+    fn new(
+        controller: Controller,
+        inbox: Inbox,
+    ) -> (
+        Shell,
+        Option<mpsc::Sender<Publication>>,
+        Option<mpsc::Receiver<Sighting>>,
+    ) {
+        let Controller {
+            client,
+            options,
+            name_server,
+            clock,
+            mut chance,
+            leading,
+            metrics,
+            pulse,
+            identity,
+        } = controller;
+        let policy = Policy {
+            name_server: name_server.is_some(),
+            ..options.policy
+        };
+        let (publications, sightings, stored) = match name_server {
+            Some(server) => (
+                Some(server.publications),
+                Some(server.sightings),
+                server.stored,
+            ),
+            None => (None, None, BTreeMap::new()),
+        };
+        let paced = |debounce| queue::Options {
+            debounce,
+            ..queue::Options::default()
+        };
+        let zones = paced(options.debounce);
+        let records = paced(Duration::ZERO);
+        let recorder = Recorder::start(
+            client.clone(),
+            identity,
+            clock,
+            StdRng::from_rng(&mut chance),
+            metrics.clone(),
+        );
+        let shell = Shell {
+            client,
+            clock,
+            metrics,
+            pulse,
+            recorder,
+            world: World::new(policy, stored),
+            inbox,
+            zones: Queue::new(
+                zones,
+                |key: &ZoneKey| key.namespace.clone(),
+                StdRng::from_rng(&mut chance),
+            ),
+            records: Queue::new(
+                records,
+                |key: &RecordKey| key.namespace.clone(),
+                StdRng::from_rng(&mut chance),
+            ),
+            impatient: BTreeMap::new(),
+            outbox: BTreeMap::new(),
+            passes: FuturesUnordered::new(),
+            resting: BTreeMap::new(),
+            synced: false,
+            leading: *leading.borrow(),
+        };
+        (shell, publications, sightings)
+    }
+
+    /// Begins what is due, and tells how it stands.
+    fn turn(&mut self, progress: &watch::Sender<Progress>) {
+        let now = Instant::now();
+        self.start_due(now);
+        let stands = self.progress();
+        progress.send_if_modified(|before| std::mem::replace(before, stands) != stands);
+        let oldest = self.zones.oldest_due(now).max(self.records.oldest_due(now));
+        let oldest = oldest.filter(|_| self.may_write());
+        self.pulse.turn(now, oldest.map(|age| now - age));
+        self.metrics.queue(
+            self.zones.due(now) + self.records.due(now),
+            self.zones.waiting() + self.records.waiting(),
+            self.zones.working() + self.records.working(),
+            oldest,
+        );
+    }
+
+    fn progress(&self) -> Progress {
+        let waiting = self.zones.waiting() + self.records.waiting();
+        let writing = self.passes.len() + self.outbox.len() + self.world.unseen();
+        Progress {
+            synced: self.synced,
+            idle: self.synced && waiting == 0 && writing == 0,
+        }
+    }
+
+    /// Tells name servers one of the things they have not been told yet.
+    fn tell(&mut self, permit: mpsc::Permit<'_, Publication>) {
+        if let Some((_, publication)) = self.outbox.pop_first() {
+            permit.send(publication);
+        }
+    }
+
+    fn has_news(&self) -> bool {
+        self.synced && !self.outbox.is_empty()
+    }
+
+    fn may_write(&self) -> bool {
+        self.synced && self.leading
+    }
+
+    /// When the next key is due that there is room for.
+    fn next_due(&self) -> Option<Instant> {
+        if !self.may_write() {
+            return None;
+        }
+        let zones = self.zones.next_due();
+        let zones = zones.filter(|_| self.zones.working() < ZONES_AT_ONCE);
+        let records = self.records.next_due();
+        let records = records.filter(|_| self.records.working() < RECORDS_AT_ONCE);
+        zones.into_iter().chain(records).min()
+    }
+
+    /// Takes in an event and those that wait behind it.
+    fn fed(&mut self, event: Fed<Watched>, more: &mut mpsc::Receiver<Fed<Watched>>) {
+        let waiting = std::iter::from_fn(|| more.try_recv().ok());
+        for fed in std::iter::once(event).chain(waiting.take(EVENTS_AT_ONCE)) {
+            self.metrics.watched(fed.kind.name(), &fed.event);
+            for consequences in self.inbox.take_in(fed, &mut self.world) {
+                self.follow(consequences);
+            }
+        }
+        if !self.synced && self.inbox.is_synced() {
+            self.begin();
+        }
+    }
+
+    /// Everything has been seen: whatever was told on the way there was premature.
+    fn begin(&mut self) {
+        self.synced = true;
+        self.outbox.clear();
+        let abandoned = self.world.abandoned();
+        let keys: Vec<Key> = self.world.keys().collect();
+        info!(
+            objects = keys.len(),
+            abandoned = abandoned.len(),
+            "Seen everything"
+        );
+        self.follow(Consequences {
+            keys: keys.into_iter().collect(),
+            publications: abandoned,
+        });
+    }
+
+    fn lead(&mut self, leading: bool) {
+        self.leading = leading;
+        self.metrics.leads(leading);
+        if leading && self.synced {
+            let keys = self.world.keys().collect();
+            self.follow(Consequences {
+                keys,
+                publications: Vec::new(),
+            });
+        }
+    }
+
+    fn sighted(&mut self, sighting: &Sighting) {
+        let consequences = self.world.sighted(sighting);
+        self.follow(consequences);
+    }
+
+    /// Queues what is touched, and keeps what name servers are to be told.
+    fn follow(&mut self, consequences: Consequences) {
+        for publication in consequences.publications {
+            self.outbox
+                .insert(publication.origin().clone(), publication);
+        }
+        if !self.synced {
+            return;
+        }
+        let now = Instant::now();
+        for key in consequences.keys {
+            match key {
+                Key::Zone(key) => self.zones.push(key, now),
+                Key::Record(key) => self.records.push(key, now),
+            }
+        }
+    }
+
+    /// Begins the passes that are due, Zones first.
+    fn start_due(&mut self, now: Instant) {
+        if !self.may_write() {
+            return;
+        }
+        while self.zones.working() < ZONES_AT_ONCE
+            && let Some(key) = self.zones.take(now)
+        {
+            self.start_zone(&key, now);
+        }
+        while self.records.working() < RECORDS_AT_ONCE
+            && let Some(key) = self.records.take(now)
+        {
+            self.start_record(&key, now);
+        }
+    }
+
+    fn start_zone(&mut self, key: &ZoneKey, now: Instant) {
+        if let Some(rested) = self.resting.remove(key).filter(|rested| now < *rested) {
+            self.resting.insert(key.clone(), rested);
+            return self.zones.done(key, now, Outcome::Again(rested));
+        }
+        let Some(view) = self.world.zone(key) else {
+            return self.zones.done(key, now, Outcome::Done);
+        };
+        let work = ZoneWork::new(view, self.clock.now());
+        if work.is_idle() {
+            self.zones.done(key, now, Outcome::Done);
+            if let Some((version, epoch)) = work.into_version() {
+                let consequences = self.world.acknowledge(key, version, epoch);
+                self.follow(consequences);
+            }
+            return;
+        }
+        self.start(Work::Zone(Box::new(work)), now);
+    }
+
+    fn start_record(&mut self, key: &RecordKey, now: Instant) {
+        let Some(view) = self.world.record(key) else {
+            self.impatient.remove(key);
+            return self.records.done(key, now, Outcome::Done);
+        };
+        let patient = self.impatient.get(key).is_none_or(|until| now < *until);
+        let (work, waits) = RecordWork::new(view, patient, self.clock.now());
+        if waits {
+            self.impatient.entry(key.clone()).or_insert(now + PATIENCE);
+        } else {
+            self.impatient.remove(key);
+        }
+        if work.is_idle() {
+            let outcome = self.after(key);
+            return self.records.done(key, now, outcome);
+        }
+        self.start(Work::Record(Box::new(work)), now);
+    }
+
+    /// When to look at a Record again that waits to be answered.
+    fn after(&self, key: &RecordKey) -> Outcome {
+        let until = self
+            .impatient
+            .get(key)
+            .filter(|until| Instant::now() < **until);
+        until.map_or(Outcome::Done, |until| Outcome::Again(*until))
+    }
+
+    fn start(&mut self, work: Work, now: Instant) {
+        let client = self.client.clone();
+        let pass = async move { (work.perform(client).await, now) };
+        self.passes.push(Box::pin(pass));
+    }
+
+    /// Tells people of transitions into and out of trouble (K3).
+    fn note(&self, key: &Key, written: &Written) {
+        let (Some((before, after)), Some(object)) = (&written.conditions, written.reference(key))
+        else {
+            return;
+        };
+        for note in transitions(before, after) {
+            self.recorder.note(&object, note);
+        }
+    }
+
+    fn finished(&mut self, (finished, started): (Finished, Instant)) {
+        let Finished {
+            key,
+            written,
+            result,
+            writes,
+        } = finished;
+        self.note(&key, &written);
+        for consequences in self.inbox.written(&key, written, &mut self.world) {
+            self.follow(consequences);
+        }
+        let failed = match &result {
+            Ok(()) | Err(WriteError::Gone) => false,
+            Err(WriteError::Stale) => {
+                debug!(%key, "Changed meanwhile");
+                true
+            }
+            Err(WriteError::Failed(error)) => {
+                warn!(%key, %error, "Could not write");
+                true
+            }
+        };
+        debug!(%key, writes, failed, "Passed");
+        let now = Instant::now();
+        let took = now - started;
+        let outcome = match (&key, failed) {
+            (_, true) => Outcome::Failed,
+            (Key::Zone(_), false) => Outcome::Done,
+            (Key::Record(key), false) => self.after(key),
+        };
+        self.pulse.pass_ended(now);
+        self.metrics.pass(key.kind(), outcome, took);
+        match key {
+            Key::Zone(key) => {
+                self.zones.done(&key, now, outcome);
+                self.resting.insert(key, now + took * REST);
+            }
+            Key::Record(key) => self.records.done(&key, now, outcome),
+        }
+    }
+}
+
+/// The next sighting; never, where no name server runs.
+async fn hear(sightings: &mut Option<mpsc::Receiver<Sighting>>) -> Option<Sighting> {
+    match sightings {
+        Some(sightings) => sightings.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Leave to tell name servers something; never, where none runs.
+async fn permit(
+    publications: Option<&mpsc::Sender<Publication>>,
+) -> Result<mpsc::Permit<'_, Publication>, mpsc::error::SendError<()>> {
+    match publications {
+        Some(publications) => publications.reserve().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,36 @@
+//! The shell around a pure core.
+//!
+//! Watches feed a synchronous world, whose changed keys go into a queue; passes over keys are run, and what they
+//! wrote is reported. What should happen is decided in `reconcile`; here it is done.
+//!
+//! ```text
+//! feed ─► world ─► queue ─► pass ─► API      lease    who may write
+//! (watches)        (due)                     events   what people are told
+//!                                            metrics, health   what operators are told
+//! ```
+//!
+//! Time comes from tokio's clock and [`Clock`], chance from a seed that is handed in: under a paused clock the same
+//! seed gives the same run.
+
+mod backoff;
+mod clock;
+mod controller;
+pub mod events;
+pub mod feed;
+pub mod health;
+mod inbox;
+pub mod lease;
+pub mod metrics;
+mod pass;
+pub mod queue;
+mod write;
+
+pub use backoff::Backoff;
+pub use clock::Clock;
+pub use controller::{Controller, NameServer, Options, Progress, Running};
+pub use events::Recorder;
+pub use feed::Feed;
+pub use health::Health;
+pub use lease::Election;
+pub use metrics::Metrics;
+pub use queue::Queue;

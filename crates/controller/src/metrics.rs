@@ -1,0 +1,323 @@
+//! What operators measure.
+//!
+//! Each number is kept by whoever knows it, through one method here, and read by Prometheus from the registry. Names
+//! begin with `zonewright_`; a kind is written as in the API. The border: only what the shell knows. Providers and the
+//! name server register their own.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use crate::feed::Event;
+use crate::queue::Outcome;
+
+/// From a pass that only looks to one that waits for a slow API.
+const PASS_BUCKETS: [f64; 12] = [
+    0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
+];
+
+/// From what is promised (tens of milliseconds) to what somebody is woken up for (minutes).
+const ANSWERED_BUCKETS: [f64; 14] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0, 900.0,
+];
+
+/// What the shell counts and measures. Clones count into the same numbers.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    passes: Family<PassLabels, Counter>,
+    pass_seconds: Family<KindLabels, Histogram>,
+    watch_events: Family<WatchLabels, Counter>,
+    api_writes: Family<WriteLabels, Counter>,
+    answered_seconds: Family<KindLabels, Histogram>,
+    queue_due: Gauge,
+    queue_waiting: Gauge,
+    queue_working: Gauge,
+    queue_oldest_due_seconds: Gauge<f64, AtomicU64>,
+    leader: Gauge,
+    events_dropped: Counter,
+}
+
+/// What was asked of the API.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Verb {
+    /// Make a new object.
+    Create,
+    /// Replace an object or its status.
+    Update,
+    /// Change or apply some fields.
+    Patch,
+    /// Remove an object.
+    Delete,
+}
+
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct KindLabels {
+    kind: &'static str,
+}
+
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct PassLabels {
+    kind: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct WatchLabels {
+    kind: &'static str,
+    event: &'static str,
+}
+
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct WriteLabels {
+    kind: &'static str,
+    verb: &'static str,
+    result: &'static str,
+}
+
+impl Metrics {
+    /// Numbers that `registry` shows.
+    pub fn new(registry: &mut Registry) -> Self {
+        let metrics = Self {
+            passes: Family::default(),
+            pass_seconds: Family::new_with_constructor(|| Histogram::new(PASS_BUCKETS)),
+            watch_events: Family::default(),
+            api_writes: Family::default(),
+            answered_seconds: Family::new_with_constructor(|| Histogram::new(ANSWERED_BUCKETS)),
+            queue_due: Gauge::default(),
+            queue_waiting: Gauge::default(),
+            queue_working: Gauge::default(),
+            queue_oldest_due_seconds: Gauge::default(),
+            leader: Gauge::default(),
+            events_dropped: Counter::default(),
+        };
+        metrics.register(registry);
+        metrics
+    }
+
+    #[rustfmt::skip] // A table: names, what they mean, where they are.
+    fn register(&self, registry: &mut Registry) {
+        let all = registry.sub_registry_with_prefix("zonewright");
+        all.register("passes", "Passes over objects", self.passes.clone());
+        all.register("pass_seconds", "Time that passes take", self.pass_seconds.clone());
+        all.register("watch_events", "What watches have told", self.watch_events.clone());
+        all.register("api_writes", "Writes to the Kubernetes API", self.api_writes.clone());
+        all.register("answered_seconds", "Time from a change of an object until a name server answers with it", self.answered_seconds.clone());
+        all.register("queue_due", "Objects whose pass is due", self.queue_due.clone());
+        all.register("queue_waiting", "Objects whose pass is due now or later", self.queue_waiting.clone());
+        all.register("queue_working", "Objects whose pass is under way", self.queue_working.clone());
+        all.register("queue_oldest_due_seconds", "For how long the oldest due pass has been due", self.queue_oldest_due_seconds.clone());
+        all.register("leader", "Whether this process leads", self.leader.clone());
+        all.register("events_dropped", "Kubernetes Events that were not written", self.events_dropped.clone());
+    }
+
+    /// A pass over an object has ended.
+    pub fn pass(&self, kind: &'static str, outcome: Outcome, took: Duration) {
+        let outcome = match outcome {
+            Outcome::Done => "done",
+            Outcome::Again(_) => "again",
+            Outcome::Failed => "failed",
+        };
+        self.passes
+            .get_or_create(&PassLabels { kind, outcome })
+            .inc();
+        let seconds = self.pass_seconds.get_or_create(&KindLabels { kind });
+        seconds.observe(took.as_secs_f64());
+    }
+
+    /// A watch has told something.
+    pub fn watched(&self, kind: &'static str, event: &Event) {
+        let event = match event {
+            Event::Restarted => "restarted",
+            Event::Applied(_) => "applied",
+            Event::Deleted(_) => "deleted",
+            Event::Synced => "synced",
+            Event::Absent => "absent",
+            Event::Stalled(_) => "stalled",
+            Event::Failed(_) => "failed",
+        };
+        self.watch_events
+            .get_or_create(&WatchLabels { kind, event })
+            .inc();
+    }
+
+    /// A write to the API has ended.
+    pub fn wrote<T>(&self, kind: &'static str, verb: Verb, result: &kube::Result<T>) {
+        let labels = WriteLabels {
+            kind,
+            verb: verb.label(),
+            result: result_label(result),
+        };
+        self.api_writes.get_or_create(&labels).inc();
+    }
+
+    /// A change of an object is answered by a name server, this long after it was made.
+    pub fn answered(&self, kind: &'static str, after: Duration) {
+        let seconds = self.answered_seconds.get_or_create(&KindLabels { kind });
+        seconds.observe(after.as_secs_f64());
+    }
+
+    /// How the queue stands.
+    pub fn queue(&self, due: usize, waiting: usize, working: usize, oldest: Option<Duration>) {
+        self.queue_due.set(count(due));
+        self.queue_waiting.set(count(waiting));
+        self.queue_working.set(count(working));
+        let oldest = oldest.unwrap_or_default();
+        self.queue_oldest_due_seconds.set(oldest.as_secs_f64());
+    }
+
+    /// Whether this process leads.
+    pub fn leads(&self, leads: bool) {
+        self.leader.set(i64::from(leads));
+    }
+
+    /// A Kubernetes Event will not be written.
+    pub fn event_dropped(&self) {
+        self.events_dropped.inc();
+    }
+}
+
+impl Verb {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// Sorted by who has to do something about it: nobody, nobody (it is tried again), a person, a person.
+fn result_label<T>(result: &kube::Result<T>) -> &'static str {
+    match result {
+        Ok(_) => "ok",
+        Err(kube::Error::Api(status)) => match status.code {
+            404 | 409 => "stale",
+            400..500 => "refused",
+            _ => "failed",
+        },
+        Err(_) => "failed",
+    }
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::Status;
+    use prometheus_client::encoding::text::encode;
+
+    use super::*;
+
+    /// After `count` the registry shows the lines, among others.
+    fn check(count: impl FnOnce(&Metrics), lines: &[&str]) {
+        let mut registry = Registry::default();
+        count(&Metrics::new(&mut registry));
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
+        for line in lines {
+            assert!(
+                text.lines().any(|shown| shown == *line),
+                "no {line} in {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn passes_are_counted_by_kind_and_outcome() {
+        check(
+            |metrics| {
+                let took = Duration::from_millis(2);
+                metrics.pass("Zone", Outcome::Done, took);
+                metrics.pass("Zone", Outcome::Done, took);
+                metrics.pass("Record", Outcome::Failed, took);
+            },
+            &[
+                "zonewright_passes_total{kind=\"Zone\",outcome=\"done\"} 2",
+                "zonewright_passes_total{kind=\"Record\",outcome=\"failed\"} 1",
+                "zonewright_pass_seconds_count{kind=\"Zone\"} 2",
+                "zonewright_pass_seconds_bucket{le=\"0.001\",kind=\"Zone\"} 0",
+                "zonewright_pass_seconds_bucket{le=\"0.0025\",kind=\"Zone\"} 2",
+            ],
+        );
+    }
+
+    #[test]
+    fn events_of_watches_are_counted_by_kind() {
+        check(
+            |metrics| {
+                metrics.watched("Zone", &Event::Synced);
+                metrics.watched("Zone", &Event::Failed("no".to_owned()));
+            },
+            &[
+                "zonewright_watch_events_total{kind=\"Zone\",event=\"synced\"} 1",
+                "zonewright_watch_events_total{kind=\"Zone\",event=\"failed\"} 1",
+            ],
+        );
+    }
+
+    #[test]
+    fn writes_are_counted_by_what_came_of_them() {
+        let refused = |code| {
+            let status = Status::failure("no", "Because").with_code(code);
+            Err::<(), _>(kube::Error::Api(status.boxed()))
+        };
+        let cases = [
+            (Ok(()), "ok"),
+            (refused(409), "stale"),
+            (refused(404), "stale"),
+            (refused(403), "refused"),
+            (refused(422), "refused"),
+            (refused(500), "failed"),
+            (Err(kube::Error::TlsRequired), "failed"),
+        ];
+        for (result, label) in cases {
+            let line = format!(
+                "zonewright_api_writes_total{{kind=\"Zone\",verb=\"update\",result=\"{label}\"}} 1"
+            );
+            check(
+                |metrics| metrics.wrote("Zone", Verb::Update, &result),
+                &[&line],
+            );
+        }
+    }
+
+    /// O6.
+    #[test]
+    fn the_time_from_change_to_answer_is_measured() {
+        check(
+            |metrics| metrics.answered("Record", Duration::from_millis(30)),
+            &[
+                "zonewright_answered_seconds_bucket{le=\"0.025\",kind=\"Record\"} 0",
+                "zonewright_answered_seconds_bucket{le=\"0.05\",kind=\"Record\"} 1",
+            ],
+        );
+    }
+
+    #[test]
+    fn the_queue_the_leader_and_lost_events_are_shown() {
+        check(
+            |metrics| {
+                metrics.queue(3, 9, 2, Some(Duration::from_millis(1_500)));
+                metrics.leads(true);
+                metrics.event_dropped();
+            },
+            &[
+                "zonewright_queue_due 3",
+                "zonewright_queue_waiting 9",
+                "zonewright_queue_working 2",
+                "zonewright_queue_oldest_due_seconds 1.5",
+                "zonewright_leader 1",
+                "zonewright_events_dropped_total 1",
+            ],
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! Writes to the Kubernetes API: each guarded by the version it was decided on, each at most once.
+//!
+//! What comes back is what stands there now, and goes into the world at once: the next decision need not wait for the
+//! watch to tell the same.
+
+use std::fmt::Debug;
+
+use api::well_known::{annotation, field_manager, label};
+use api::zone_slice::{ZoneSlice, ZoneSliceSpec};
+use api::{Decoded, ZoneKey};
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::api::{Api, DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
+use kube::core::NamespaceResourceScope;
+use kube::{Client, Resource};
+use reconcile::slice::Slice;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// How many slices are created or removed at a time: a zone that crosses the limit has a few hundred of them.
+const SLICES_AT_ONCE: usize = 16;
+
+/// Why nothing was written, sorted by what to do next.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WriteError {
+    /// The object is gone: there is nothing to write to.
+    #[error("the object is gone")]
+    Gone,
+    /// The object has changed since: decide again.
+    #[error("the object has changed meanwhile")]
+    Stale,
+    /// Anything else: try again later.
+    #[error(transparent)]
+    Failed(#[from] Box<kube::Error>),
+}
+
+impl From<kube::Error> for WriteError {
+    fn from(error: kube::Error) -> WriteError {
+        let code = if let kube::Error::Api(status) = &error {
+            status.code
+        } else {
+            0
+        };
+        match code {
+            404 => WriteError::Gone,
+            409 => WriteError::Stale,
+            _ => WriteError::Failed(Box::new(error)),
+        }
+    }
+}
+
+/// An object to be written to.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+}
+
+impl Target<'_> {
+    fn api<K>(&self) -> Api<Decoded<K>>
+    where
+        K: Resource<Scope = NamespaceResourceScope>,
+        K::DynamicType: Default,
+    {
+        Api::namespaced(self.client.clone(), self.namespace)
+    }
+
+    /// Writes the label that names the parent, and the annotation beside it (Z3, R3).
+    pub(crate) async fn label<K>(
+        &self,
+        version: Option<&str>,
+        parent: Option<&ZoneKey>,
+    ) -> Result<Decoded<K>, WriteError>
+    where
+        K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+        K::DynamicType: Default,
+    {
+        let patch = json!({ "metadata": {
+            "resourceVersion": version,
+            "labels": { label::PARENT_ZONE: parent.map(ZoneKey::label) },
+            "annotations": { annotation::PARENT_ZONE_REF: parent.and_then(ZoneKey::annotation) },
+        }});
+        let patch = Patch::Merge(patch);
+        Ok(self.api::<K>().patch(self.name, &by_us(), &patch).await?)
+    }
+
+    /// Writes the whole status. `before` is what it replaces: fields that are no longer there go.
+    pub(crate) async fn status<K, S>(
+        &self,
+        version: Option<&str>,
+        before: &S,
+        status: &S,
+    ) -> Result<Decoded<K>, WriteError>
+    where
+        K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+        K::DynamicType: Default,
+        S: Serialize,
+    {
+        let patch = json!({
+            "metadata": { "resourceVersion": version },
+            "status": replacement(before, status),
+        });
+        let api = self.api::<K>();
+        let patch = Patch::Merge(patch);
+        Ok(api.patch_status(self.name, &by_us(), &patch).await?)
+    }
+
+    /// Creates the slices of a Zone. One that is there already is the same: its name stands for its content.
+    pub(crate) async fn create_slices(
+        &self,
+        uid: &str,
+        slices: Vec<Slice>,
+    ) -> Result<Vec<ObjectMeta>, WriteError> {
+        let api = Api::<ZoneSlice>::namespaced(self.client.clone(), self.namespace);
+        let api = &api;
+        let create = |slice: Slice| async move {
+            let object = slice_object(slice, self.name, uid);
+            match api.create(&PostParams::default(), &object).await {
+                Ok(created) => Ok(created.metadata),
+                Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(object.metadata),
+                Err(error) => Err(WriteError::from(error)),
+            }
+        };
+        let slices = stream::iter(slices.into_iter().map(create));
+        slices.buffered(SLICES_AT_ONCE).try_collect().await
+    }
+
+    /// Removes slices that no status names.
+    pub(crate) async fn remove_slices(&self, names: Vec<String>) -> Result<(), WriteError> {
+        let api = Api::<ZoneSlice>::namespaced(self.client.clone(), self.namespace);
+        let api = &api;
+        let remove = |name: String| async move {
+            match api.delete(&name, &DeleteParams::default()).await {
+                Ok(_) => Ok(()),
+                Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+                Err(error) => Err(WriteError::from(error)),
+            }
+        };
+        let names = stream::iter(names.into_iter().map(remove));
+        names.buffered(SLICES_AT_ONCE).try_collect().await
+    }
+}
+
+fn by_us() -> PatchParams {
+    PatchParams {
+        field_manager: Some(field_manager::CONTROLLER.to_owned()),
+        ..PatchParams::default()
+    }
+}
+
+/// A merge patch that makes `after` of `before`: what is missing afterwards is named as nothing.
+fn replacement(before: &impl Serialize, after: &impl Serialize) -> Value {
+    let infallible = "a status has no way to fail";
+    let before = serde_json::to_value(before).expect(infallible);
+    let mut after = serde_json::to_value(after).expect(infallible);
+    if let (Value::Object(before), Value::Object(after)) = (before, &mut after) {
+        for field in before.into_iter().map(|(field, _)| field) {
+            after.entry(field).or_insert(Value::Null);
+        }
+    }
+    after
+}
+
+fn slice_object(slice: Slice, zone: &str, uid: &str) -> ZoneSlice {
+    let owner = OwnerReference {
+        api_version: api::Zone::api_version(&()).into_owned(),
+        kind: api::Zone::kind(&()).into_owned(),
+        name: zone.to_owned(),
+        uid: uid.to_owned(),
+        controller: Some(true),
+        block_owner_deletion: Some(true),
+    };
+    let spec = ZoneSliceSpec {
+        content: slice.content,
+    };
+    let mut object = ZoneSlice::new(&slice.name, spec);
+    object.metadata.owner_references = Some(vec![owner]);
+    let managed = (
+        label::MANAGED_BY.to_owned(),
+        field_manager::CONTROLLER.to_owned(),
+    );
+    object.metadata.labels = Some([managed].into());
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_is_no_longer_there_is_taken_out() {
+        let before = json!({ "fqdn": "a.", "hash": "x", "entries": [1, 2] });
+        let after = json!({ "fqdn": "b.", "entries": [] });
+        let patch = json!({ "fqdn": "b.", "hash": null, "entries": [] });
+        assert_eq!(replacement(&before, &after), patch);
+    }
+}
