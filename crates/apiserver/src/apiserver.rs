@@ -46,6 +46,7 @@ pub struct Apiserver {
     documents: Arc<Documents>,
     signer: Signer,
     collector: JoinHandle<()>,
+    herald: JoinHandle<()>,
     committer: Option<thread::JoinHandle<()>>,
     data: Option<PathBuf>,
     shown: Vec<Shown>,
@@ -103,11 +104,13 @@ impl Apiserver {
         };
         let documents = Arc::new(Documents::default());
         let collector = tokio::spawn(collect(Arc::clone(&shared)));
+        let herald = tokio::spawn(herald(Arc::clone(&shared)));
         let apiserver = Self {
             shared,
             documents,
             signer: Signer::default(),
             collector,
+            herald,
             committer,
             data: options.data,
             shown: Vec::new(),
@@ -171,8 +174,10 @@ impl Apiserver {
             shown.shutdown(within).await;
         }
         self.shared.stop();
-        self.collector.abort();
-        let _aborted = self.collector.await;
+        for task in [self.collector, self.herald] {
+            task.abort();
+            let _aborted = task.await;
+        }
         drop(self.shared);
         if let Some(committer) = self.committer {
             // Waiting for a thread is for a thread that may wait.
@@ -229,5 +234,15 @@ async fn collect(shared: Arc<Shared>) {
             _ = stopping.wait_for(|stopping| *stopping) => return,
             () = shared.work() => {}
         }
+    }
+}
+
+/// Wakes those who watch, as long as the API runs.
+async fn herald(shared: Arc<Shared>) {
+    let mut stopping = shared.stopping();
+    tokio::select! {
+        biased;
+        _ = stopping.wait_for(|stopping| *stopping) => {}
+        () = shared.herald() => {}
     }
 }

@@ -38,7 +38,7 @@ pub(crate) use collect::Collector;
 pub(crate) use create::unrecognized;
 pub(crate) use list::Page;
 pub(crate) use namespace::PERMANENT as PERMANENT_NAMESPACES;
-pub(crate) use watch::{Event, EventType, Subscription};
+pub(crate) use watch::{Event, EventType, Sight, Subscription};
 
 /// The objects and everything that decides about them.
 #[derive(Debug)]

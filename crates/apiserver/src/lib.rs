@@ -31,6 +31,7 @@ mod durability;
 mod duration;
 mod engine;
 mod face;
+mod feed;
 mod key;
 mod managed_fields;
 mod media_type;

@@ -2,22 +2,24 @@
 //!
 //! Stored objects are JSON already; an answer is made by putting the words that say what they are in front, and lists
 //! and watches by putting such answers one after another. Only other views (tables, metadata alone,
-//! YAML) parse anything.
+//! YAML) parse anything. The lines of watches are in `present/event.rs`.
 
-use std::sync::Arc;
+mod event;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::builtin;
-use crate::engine::{Event, EventType, Page};
+use crate::engine::Page;
 use crate::media_type::{self, Format, View};
 use crate::object::Object;
 use crate::refusal::Refusal;
 use crate::resource::{Origin, Resource};
 use crate::store::Stored;
 use crate::table::{Headers, IncludeObject, Tabulator, partial};
+
+pub(crate) use event::{EventEncoder, Lines};
 
 /// How objects are shown: in which form, when, and with how much of the object in a row of a table.
 #[derive(Clone, Copy, Debug)]
@@ -171,101 +173,4 @@ fn list_metadata(page: &Page) -> Value {
         metadata["remainingItemCount"] = remaining.into();
     }
     metadata
-}
-
-/// Writes the events of one watch.
-#[derive(Debug)]
-pub(crate) struct EventEncoder {
-    form: media_type::Answer,
-    resource: Arc<Resource>,
-    include: IncludeObject,
-    /// Whether columns have been told: a table tells them once.
-    begun: bool,
-}
-
-impl EventEncoder {
-    pub(crate) fn new(
-        form: media_type::Answer,
-        resource: Arc<Resource>,
-        include: IncludeObject,
-    ) -> Self {
-        Self {
-            form,
-            resource,
-            include,
-            begun: false,
-        }
-    }
-
-    /// Events, a line each.
-    pub(crate) fn encode(&mut self, events: &[Event], now: Timestamp) -> Bytes {
-        let mut bytes = BytesMut::new();
-        for event in events {
-            let name = match event {
-                Event::Object(EventType::Added, _) => "ADDED",
-                Event::Object(EventType::Modified, _) => "MODIFIED",
-                Event::Object(EventType::Deleted, _) => "DELETED",
-                Event::Bookmark { .. } => "BOOKMARK",
-            };
-            bytes.put_slice(format!("{{\"type\":\"{name}\",\"object\":").as_bytes());
-            self.put(&mut bytes, event, now);
-            bytes.put_slice(b"}\n");
-        }
-        bytes.freeze()
-    }
-
-    /// The line that says why a watch ends.
-    pub(crate) fn error(refusal: &Refusal) -> Bytes {
-        format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", refusal.status()).into()
-    }
-
-    fn put(&mut self, bytes: &mut BytesMut, event: &Event, now: Timestamp) {
-        match (event, self.form.view) {
-            (Event::Object(_, stored), View::Plain) if self.resource.shows_as_kept() => {
-                put_object(bytes, &self.resource, stored);
-            }
-            (Event::Object(_, stored), _) => {
-                let object = self.resource.show(stored.object());
-                self.put_view(bytes, &object, now);
-            }
-            (Event::Bookmark { revision, initial }, _) => {
-                let object = bookmark(&self.resource, *revision, *initial);
-                self.put_view(bytes, &object, now);
-            }
-        }
-    }
-
-    fn put_view(&mut self, bytes: &mut BytesMut, object: &Object, now: Timestamp) {
-        let value = match self.form.view {
-            View::Plain | View::AggregatedDiscovery => Value::Object(object.clone()),
-            View::Metadata(version) | View::MetadataList(version) => {
-                partial::object(object, version)
-            }
-            View::Table(version) => {
-                let headers = if self.begun {
-                    Headers::Omitted
-                } else {
-                    Headers::Shown
-                };
-                self.begun = true;
-                let tabulator =
-                    Tabulator::new(&self.resource, &builtin::cells, now, self.include, version);
-                tabulator.object(object, headers)
-            }
-        };
-        bytes.put_slice(value.to_string().as_bytes());
-    }
-}
-
-/// What a bookmark carries: an object of the kind that has nothing but a revision.
-fn bookmark(resource: &Resource, revision: u64, initial: bool) -> Object {
-    let mut metadata = json!({ "resourceVersion": revision.to_string() });
-    if initial {
-        metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
-    }
-    let mut object = Object::new();
-    object.insert("kind".into(), resource.names.kind.as_str().into());
-    object.insert("apiVersion".into(), resource.api_version().into());
-    object.insert("metadata".into(), metadata);
-    object
 }

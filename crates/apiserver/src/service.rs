@@ -15,7 +15,7 @@ use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT, WARNING};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use http_body::Body as HttpBody;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
+use http_body_util::{BodyExt as _, Full, Limited};
 
 use crate::body::{self, Body, Language};
 use crate::engine::{Answer, Call, Content, unrecognized};
@@ -26,7 +26,7 @@ use crate::refusal::Refusal;
 use crate::request::{Query, Route, Target, Verb};
 use crate::resource::Origin;
 use crate::shared::Shared;
-use crate::stream;
+use crate::stream::Watch;
 use crate::table::IncludeObject;
 use crate::tokens::Signer;
 use crate::user::User;
@@ -199,9 +199,10 @@ impl Service {
                 )
             }
             Content::Watch(subscription) => {
-                let encoder = EventEncoder::new(form, Arc::clone(&subscription.resource), include);
-                let lines = stream::lines(Arc::clone(&self.shared), subscription, encoder);
-                streamed("application/json", StreamBody::new(lines))
+                let resource = Arc::clone(&subscription.resource);
+                let encoder = EventEncoder::new(form.view, resource, include);
+                let watch = Watch::new(Arc::clone(&self.shared), subscription, encoder);
+                streamed("application/json", watch)
             }
         };
         for warning in warnings {

@@ -1,7 +1,5 @@
 //! What all requests share: the engine behind its lock, the way to the disk, and who waits for what.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, oneshot, watch};
@@ -9,8 +7,10 @@ use tokio::sync::{Notify, oneshot, watch};
 use crate::clock::Clock;
 use crate::durability::{Commit, Durability};
 use crate::engine::{Answer, Call, Engine};
+use crate::feed::{Feeds, Seat};
 use crate::key::{Key, Kind};
 use crate::refusal::Refusal;
+use crate::resource::Resource;
 use crate::storage::Loaded;
 use crate::store::Change;
 
@@ -20,10 +20,8 @@ pub(crate) struct Shared {
     engine: Mutex<Engine>,
     durability: Durability,
     pub(crate) clock: Clock,
-    /// Everything up to this revision is durable and may be shown.
-    published: AtomicU64,
-    /// Those who watch a kind wait here.
-    kinds: Mutex<BTreeMap<Kind, watch::Sender<u64>>>,
+    /// Those who watch read here.
+    feeds: Feeds,
     /// The collector waits here.
     work: Notify,
     /// True when the API stops: watches end.
@@ -37,11 +35,10 @@ const READS_MAX: usize = 16;
 impl Shared {
     pub(crate) fn new(engine: Engine, durability: Durability, clock: Clock) -> Self {
         Self {
-            published: AtomicU64::new(engine.store().revision()),
+            feeds: Feeds::new(engine.store().revision()),
             engine: Mutex::new(engine),
             durability,
             clock,
-            kinds: Mutex::default(),
             work: Notify::new(),
             stopping: watch::Sender::new(false),
         }
@@ -97,31 +94,35 @@ impl Shared {
 
     /// The newest revision that may be shown.
     pub(crate) fn published(&self) -> u64 {
-        self.published.load(Ordering::Acquire)
+        self.feeds.published()
     }
 
-    /// A signal for each time something happens to a kind.
-    pub(crate) fn signal(&self, kind: &Kind) -> watch::Receiver<u64> {
-        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-        kinds.entry(kind.clone()).or_default().subscribe()
+    /// A seat among those who watch a kind.
+    pub(crate) fn join(&self, kind: &Kind) -> Seat {
+        self.feeds.join(kind)
+    }
+
+    /// Whether a kind is served in the version of this description.
+    pub(crate) fn serves(&self, resource: &Resource) -> bool {
+        let names = &resource.names;
+        let engine = self.engine();
+        let served = engine
+            .catalog()
+            .find(&names.group, &resource.version, &names.plural);
+        served.is_some()
     }
 
     /// Shows changes that are durable.
     pub(crate) fn publish(&self, revision: u64, changes: &[Arc<Change>]) {
-        self.published.fetch_max(revision, Ordering::AcqRel);
-        if changes.is_empty() {
-            return;
+        self.feeds.publish(revision, changes);
+        if !changes.is_empty() {
+            self.work.notify_one();
         }
-        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-        for change in changes {
-            wake(&mut kinds, &change.key.kind, revision);
-            // The end of a definition is the end of watches on its kind.
-            if let Some(kind) = ended_kind(change) {
-                wake(&mut kinds, &kind, revision);
-            }
-        }
-        drop(kinds);
-        self.work.notify_one();
+    }
+
+    /// Wakes those who watch, as long as it is polled.
+    pub(crate) async fn herald(&self) {
+        self.feeds.herald().await;
     }
 
     /// Every object, at one revision. What is not durable yet is in it: a backup is none the worse for it.
@@ -151,6 +152,7 @@ impl Shared {
     /// Ends all watches, now and from now on.
     pub(crate) fn end_watches(&self) {
         self.stopping.send_replace(true);
+        self.feeds.turn();
     }
 
     /// Ends watches, and takes no more writes.
@@ -162,6 +164,10 @@ impl Shared {
     /// Turns true when the API stops.
     pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
         self.stopping.subscribe()
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
     }
 
     /// Hands over what was written. The engine is held meanwhile, so that changes arrive in their order.
@@ -190,14 +196,6 @@ impl Shared {
     }
 }
 
-/// The kind whose definition a change removes.
-fn ended_kind(change: &Change) -> Option<Kind> {
-    let definitions = Kind::new("apiextensions.k8s.io", "customresourcedefinitions");
-    let ends = change.removed && change.key.kind == definitions;
-    let (plural, group) = change.key.place.name.split_once('.')?;
-    ends.then(|| Kind::new(group, plural))
-}
-
 /// Tells when a request's changes are durable; nothing if they already are.
 type Ticket = Option<oneshot::Receiver<Result<(), Refusal>>>;
 
@@ -207,16 +205,5 @@ async fn settled(ticket: Ticket) -> Result<(), Refusal> {
         Some(ticket) => ticket
             .await
             .unwrap_or_else(|_| Err(Refusal::unavailable("the API is stopping"))),
-    }
-}
-
-/// Tells those who watch a kind, and forgets a kind that nobody watches.
-fn wake(kinds: &mut BTreeMap<Kind, watch::Sender<u64>>, kind: &Kind, revision: u64) {
-    if let Some(signal) = kinds.get(kind) {
-        if signal.receiver_count() == 0 {
-            kinds.remove(kind);
-        } else {
-            signal.send_replace(revision);
-        }
     }
 }

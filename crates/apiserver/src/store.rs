@@ -175,11 +175,11 @@ impl Store {
     }
 
     /// What happened to a kind after `revision`, oldest first, without a gap.
-    pub(crate) fn changes(
-        &self,
+    pub(crate) fn changes<'a>(
+        &'a self,
         kind: &Kind,
         revision: u64,
-    ) -> Result<impl DoubleEndedIterator<Item = &Arc<Change>>, Forgotten> {
+    ) -> Result<impl DoubleEndedIterator<Item = &'a Arc<Change>> + use<'a>, Forgotten> {
         if revision < self.floor {
             return Err(Forgotten { oldest: self.floor });
         }

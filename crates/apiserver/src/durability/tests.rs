@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use futures_util::{FutureExt as _, StreamExt as _};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{ListParams, PostParams, WatchParams};
 use kube::{Api, Client, ResourceExt};
@@ -52,6 +53,8 @@ async fn api() -> (Disk, Arc<Shared>, Client) {
     let (durability, committer) = Committer::new();
     let shared = Arc::new(Shared::new(engine, durability, Clock::System));
     committer.start(Box::new(disk.clone()), Arc::downgrade(&shared));
+    let herald = Arc::clone(&shared);
+    tokio::spawn(async move { herald.herald().await });
     let documents = Arc::new(Documents::default());
     let service = Service::new(
         Arc::clone(&shared),
@@ -142,6 +145,27 @@ async fn nobody_hears_of_what_did_not_reach_the_disk() {
         .unwrap();
     let [kube::api::WatchEvent::Added(map)] = &events[..] else {
         panic!("{events:?}");
+    };
+    assert_eq!(map.name_any(), "kept");
+}
+
+#[tokio::test]
+async fn who_is_watching_hears_nothing_of_what_did_not_reach_the_disk() {
+    let (disk, shared, client) = api().await;
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    let revision = shared.published().to_string();
+    let params = WatchParams::default();
+    let mut watch = maps.watch(&params, &revision).await.unwrap().boxed();
+    assert!(watch.next().now_or_never().is_none());
+    for (fails, name) in [(Some(StorageError::Full), "lost"), (None, "kept")] {
+        disk.fail(fails);
+        let (params, map) = (PostParams::default(), config_map(name));
+        let written = maps.create(&params, &map).await;
+        assert_eq!(written.is_ok(), name == "kept");
+    }
+    let event = watch.next().await;
+    let Some(Ok(kube::api::WatchEvent::Added(map))) = event else {
+        panic!("{event:?}");
     };
     assert_eq!(map.name_any(), "kept");
 }

@@ -90,7 +90,8 @@ impl Bench {
     /// What a watch has to tell, as `ADDED a`.
     fn events(&self, watch: &mut Subscription) -> Result<Vec<String>, watch::Lagging> {
         let up_to = self.engine.store().revision();
-        let events = self.engine.next_events(watch, up_to, usize::MAX)?;
+        let mut events = watch.beginning(usize::MAX);
+        events.extend(self.engine.catch_up(watch, up_to, usize::MAX)?);
         let told = events.iter().map(|event| match event {
             Event::Object(happened, stored) => format!("{happened:?} {}", stored.object().name()),
             Event::Bookmark { .. } => "Bookmark".to_owned(),

@@ -1,8 +1,8 @@
 //! `watch`: what happens to the objects of a kind, as it happens.
 //!
-//! A subscription is a place in the log. Whoever serves it asks for what is new whenever there may be something,
-//! as often or as seldom as its reader takes it. A reader that is too slow falls behind the log's memory, is told
-//! so and has to list again; nobody else pays for it.
+//! A subscription is a place in the log. Whoever serves it shows it what is new whenever there may be something,
+//! as often or as seldom as its reader takes it: change by change, or out of the log where it has fallen behind. A
+//! reader that is too slow falls behind the log's memory, is told so and has to list again; nobody else pays for it.
 
 use std::sync::Arc;
 
@@ -50,11 +50,31 @@ pub(crate) enum EventType {
     Deleted,
 }
 
+/// What a change is to one watch.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Sight {
+    /// This happened to the object, as everyone sees it.
+    Happened(EventType),
+    /// The object is still there but no longer matches: to this watch it is deleted.
+    Left,
+}
+
 /// The reader was away for longer than the log remembers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Lagging {
     at: u64,
     oldest: u64,
+}
+
+impl EventType {
+    /// As the lines of a watch say it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Added => "ADDED",
+            Self::Modified => "MODIFIED",
+            Self::Deleted => "DELETED",
+        }
+    }
 }
 
 impl Lagging {
@@ -102,41 +122,25 @@ impl Engine {
         Ok(Answer::plain(Content::Watch(subscription)))
     }
 
-    /// The next events of a watch up to a revision, at most `max`; none if nothing is new.
-    pub(crate) fn next_events(
+    /// The next events of a watch out of the log, up to a revision; at most `max`, and none if nothing is new.
+    pub(crate) fn catch_up(
         &self,
         watch: &mut Subscription,
         up_to: u64,
         max: usize,
     ) -> Result<Vec<Event>, Lagging> {
-        let mut events = Vec::new();
-        while events.len() < max {
-            let Some(stored) = watch.initial.pop() else {
-                break;
-            };
-            events.push(Event::Object(EventType::Added, stored));
-        }
-        if watch.initial.is_empty() && watch.announce {
-            watch.announce = false;
-            events.push(Event::Bookmark {
-                revision: watch.revision,
-                initial: true,
-            });
-        }
-        if !watch.initial.is_empty() || events.len() >= max {
-            return Ok(events);
-        }
         let at = watch.revision;
         let lagging = |Forgotten { oldest }| Lagging { at, oldest };
         let changes = self.store.changes(&watch.kind, at).map_err(lagging)?;
+        let mut events = Vec::new();
         for change in changes.take_while(|change| change.revision <= up_to) {
             if events.len() >= max {
                 return Ok(events);
             }
-            watch.revision = change.revision;
-            events.extend(watch.event(change));
+            let sight = watch.see(change);
+            events.extend(sight.map(|sight| sight.event(change)));
         }
-        watch.revision = watch.revision.max(up_to);
+        watch.reach(up_to);
         Ok(events)
     }
 
@@ -164,8 +168,35 @@ impl Subscription {
         self.revision
     }
 
-    /// What a change is to this watch: an object that begins to match is added, one that ceases to is deleted.
-    fn event(&self, change: &Change) -> Option<Event> {
+    /// Nothing that it was not told has happened up to this revision.
+    pub(crate) fn reach(&mut self, revision: u64) {
+        self.revision = self.revision.max(revision);
+    }
+
+    /// Whether all that was there when the watch began has been told.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.initial.is_empty() && !self.announce
+    }
+
+    /// What was there when the watch began and has not been told; at most `max` objects.
+    pub(crate) fn beginning(&mut self, max: usize) -> Vec<Event> {
+        let left = self.initial.len().saturating_sub(max);
+        let objects = self.initial.drain(left..).rev();
+        let mut events: Vec<Event> = objects
+            .map(|stored| Event::Object(EventType::Added, stored))
+            .collect();
+        if left == 0 && std::mem::take(&mut self.announce) {
+            events.push(Event::Bookmark {
+                revision: self.revision,
+                initial: true,
+            });
+        }
+        events
+    }
+
+    /// Takes in the next change: an object that begins to match is added, one that ceases to is deleted.
+    pub(crate) fn see(&mut self, change: &Change) -> Option<Sight> {
+        self.revision = change.revision;
         let place = &change.key.place;
         if self
             .namespace
@@ -181,19 +212,27 @@ impl Subscription {
         let matches = change
             .after()
             .is_some_and(|after| self.selection.matches(place, after));
-        let happened = match (matched, matches) {
-            (false, false) => return None,
-            (false, true) => EventType::Added,
-            (true, true) => EventType::Modified,
-            (true, false) => EventType::Deleted,
-        };
-        // Who is left by an object sees it as it last matched, at the revision of the change.
-        let told = match (happened, &change.before, change.after()) {
-            (EventType::Deleted, Some(before), Some(_)) => {
-                Arc::new(Stored::new(before.object(), change.revision))
+        match (matched, matches) {
+            (false, false) => None,
+            (false, true) => Some(Sight::Happened(EventType::Added)),
+            (true, true) => Some(Sight::Happened(EventType::Modified)),
+            (true, false) if change.removed => Some(Sight::Happened(EventType::Deleted)),
+            (true, false) => Some(Sight::Left),
+        }
+    }
+}
+
+impl Sight {
+    /// The event of the change that is seen so.
+    pub(crate) fn event(self, change: &Change) -> Event {
+        match (self, &change.before) {
+            // Who is left by an object sees it as it last matched, at the revision of the change.
+            (Self::Left, Some(before)) => {
+                let last = Stored::new(before.object(), change.revision);
+                Event::Object(EventType::Deleted, Arc::new(last))
             }
-            _ => Arc::clone(&change.object),
-        };
-        Some(Event::Object(happened, told))
+            (Self::Left, None) => unreachable!("what was not there did not match"),
+            (Self::Happened(happened), _) => Event::Object(happened, Arc::clone(&change.object)),
+        }
     }
 }

@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use jiff::Timestamp;
 use rustls::pki_types::CertificateDer;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncWriteExt as _, BufWriter};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
@@ -38,6 +38,8 @@ const HEADERS_WITHIN: Duration = Duration::from_mins(2);
 /// How often a silent HTTP/2 peer is asked whether it is still there, and how long it may think.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_WITHIN: Duration = Duration::from_secs(20);
+/// How much a record of TLS holds.
+const RECORD_BYTES: usize = 16 << 10;
 /// Requests at the same time on one connection. Clients open another one when they need more.
 const STREAMS_MAX: u32 = 250;
 
@@ -92,6 +94,8 @@ impl<S> Connection<S> {
         let builder = builder();
         let (connection, sender) = (self, peer.clone());
         let answer = service_fn(move |request| answer(connection.clone(), sender.clone(), request));
+        // What several requests have to say at once goes out in one record and one call.
+        let stream = BufWriter::with_capacity(RECORD_BYTES, stream);
         let mut requests = pin!(builder.serve_connection(TokioIo::new(stream), answer));
         let mut stranger = pin!(sleep(KNOWN_WITHIN));
         let mut ending = pin!(async {
