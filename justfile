@@ -29,6 +29,10 @@ tidy:
 fuzz target="all" seconds="60":
     cargo xtask fuzz {{target}} --seconds {{seconds}}
 
+# Measure a scenario, or all
+bench *scenario:
+    cargo xtask bench {{scenario}}
+
 # Start a real Kubernetes control plane
 control-plane:
     cargo xtask control-plane

@@ -2,7 +2,12 @@
 //! `ZONEWRIGHT_<FLAG>`.
 
 pub(crate) mod controller;
-mod value;
+pub(crate) mod export;
+pub(crate) mod get;
+pub(crate) mod import;
+pub(crate) mod query;
+pub(crate) mod run;
+pub(crate) mod value;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,9 +15,16 @@ use std::path::PathBuf;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 use controller::Controller;
+use export::Export;
+use get::Get;
+use import::Import;
+use query::Query;
 
 /// Where `up` keeps everything, and where the other commands look for it.
 pub(crate) const DATA: &str = "./zonewright-data";
+
+/// Where the name server of `up` listens, and where `query` asks.
+const DNS: &str = "127.0.0.1:1053";
 
 /// A Kubernetes-native DNS control plane: zones, records, gateway policies, exported services and
 /// custom domains are Kubernetes objects; Zonewright makes DNS say what they say.
@@ -64,6 +76,11 @@ pub(crate) enum Command {
     /// to kubectl through the kubeconfig that is written there. Runs until it is told to stop, by
     /// Ctrl-C or SIGTERM.
     Up(Box<Up>),
+    /// Run the controllers of a cluster.
+    ///
+    /// The cluster is the kubeconfig's, or the one this process is a pod of. With --dns a name server
+    /// answers for its Zones. Runs until it is told to stop, by Ctrl-C or SIGTERM.
+    Run(Box<run::Run>),
     /// Save what the embedded API holds.
     ///
     /// The running process is asked if there is one; it goes on meanwhile, and the backup shows one
@@ -71,6 +88,23 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Fill an empty data directory from a backup.
     Restore(Restore),
+    /// Show objects as the API lists them, or zones as a tree.
+    Get(Get),
+    /// Turn a zone file into a Zone and its Records, as YAML or in the API.
+    ///
+    /// Every problem of the file is shown with its line, and nothing is printed or applied unless
+    /// there is none. Signatures and what belongs to them are left out.
+    Import(Import),
+    /// Print a Zone as a zone file.
+    ///
+    /// It is one version of the zone, whole: the SOA record with its serial first. BIND, NSD and Knot
+    /// load it.
+    Export(Export),
+    /// Ask a name server a question.
+    ///
+    /// Over UDP, and over TCP when the answer was cut. "There is no such name" is an answer; only
+    /// when none comes does the command fail.
+    Query(Query),
     /// Validate manifests offline and show all problems at once.
     Check(Check),
     /// Print all CustomResourceDefinitions as YAML, for `kubectl apply --server-side -f -`.
@@ -116,7 +150,7 @@ pub(crate) struct Up {
     #[arg(
         long,
         value_name = "ADDR",
-        default_value = "127.0.0.1:1053",
+        default_value = DNS,
         env = "ZONEWRIGHT_DNS"
     )]
     pub(crate) dns: SocketAddr,

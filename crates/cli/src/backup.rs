@@ -12,7 +12,8 @@ use kube::Client;
 use kube::client::Body;
 
 use crate::args::{self, Output};
-use crate::{client, embedded};
+use crate::client::{self, Access, Source};
+use crate::embedded;
 
 /// The path at which a running process gives its backup.
 const PATH: &str = "/zonewright/backup";
@@ -64,18 +65,22 @@ fn write(
     kubeconfig: Option<&Path>,
     to: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let own = backup.data.join("kubeconfig");
-    let kubeconfig = match kubeconfig {
-        Some(given) => Some(given.to_owned()),
-        None => own.is_file().then_some(own),
-    };
-    let asked = match kubeconfig {
-        Some(kubeconfig) => ask(&kubeconfig, to)?,
+    let asked = match source(backup, kubeconfig) {
+        Some(source) => ask(source, to)?,
         None => Asked::NobodyThere,
     };
     match asked {
         Asked::Done => Ok(()),
         Asked::NobodyThere => embedded::backup(&backup.data, to),
+    }
+}
+
+/// How to reach the process whose directory it is. What the user's kubeconfigs name is another API.
+fn source(backup: &args::Backup, kubeconfig: Option<&Path>) -> Option<Source> {
+    let own = backup.data.join("kubeconfig");
+    match kubeconfig {
+        Some(given) => Some(Source::Given(given.to_owned())),
+        None => own.is_file().then_some(Source::Own(own)),
     }
 }
 
@@ -85,13 +90,10 @@ enum Asked {
     NobodyThere,
 }
 
-fn ask(kubeconfig: &Path, to: &mut dyn Write) -> anyhow::Result<Asked> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        let client = client::connect(kubeconfig).await?;
-        stream(&client, to).await
+fn ask(source: Source, to: &mut dyn Write) -> anyhow::Result<Asked> {
+    client::block_on(async {
+        let cluster = Access::read(source).await?.connect()?;
+        stream(cluster.client(), to).await
     })
 }
 

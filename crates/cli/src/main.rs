@@ -4,23 +4,38 @@
 //! its own. Exit codes: 0 done, 1 failed or found problems, 2 wrong usage.
 
 mod args;
+mod assemble;
 mod backup;
 mod check;
 mod client;
 mod crds;
 mod embedded;
+mod export;
+mod get;
+mod import;
+mod kind;
 mod logging;
 mod manifest;
+mod output;
+mod query;
 mod restore;
+mod run;
+mod standing;
+mod stop;
 mod up;
 
 use std::io::stdout;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use clap_complete::Shell;
 
+use args::controller::Controller;
+use args::get::Get;
+use args::query::Query;
+use args::run::Run;
 use args::{Args, Command, Output, Up};
 
 fn main() -> ExitCode {
@@ -28,8 +43,13 @@ fn main() -> ExitCode {
     let (output, kubeconfig) = (args.output, args.kubeconfig.as_deref());
     let done = match args.command {
         Command::Up(up) => run_up(&up, &args.log_level, output),
+        Command::Run(run) => run_run(&run, &args.log_level, kubeconfig),
         Command::Backup(backup) => backup::run(&backup, kubeconfig, output),
         Command::Restore(restore) => restore::run(&restore, output),
+        Command::Query(query) => run_query(&query, output),
+        Command::Get(get) => run_get(&get, kubeconfig, output),
+        Command::Export(export) => export::run(&export, kubeconfig, output),
+        Command::Import(import) => import::run(&import, kubeconfig, output),
         Command::Check(check) => check::run(&check, output),
         Command::Crds => crds::run(),
         Command::Completions { shell } => Ok(completions(shell)),
@@ -42,12 +62,46 @@ fn main() -> ExitCode {
 }
 
 fn run_up(up: &Up, log_level: &str, output: Output) -> anyhow::Result<ExitCode> {
-    if let Some(contradiction) = up.controller.contradiction() {
+    prepare(&up.controller, log_level);
+    up::run(up, output)
+}
+
+fn run_run(run: &Run, log_level: &str, kubeconfig: Option<&Path>) -> anyhow::Result<ExitCode> {
+    prepare(&run.controller, log_level);
+    run::run(run, kubeconfig)
+}
+
+/// What every command that runs controllers begins with.
+fn prepare(controller: &Controller, log_level: &str) {
+    if let Some(contradiction) = controller.contradiction() {
         let kind = ErrorKind::ArgumentConflict;
         Args::command().error(kind, contradiction).exit();
     }
-    logging::start(log_level, up.controller.log_format);
-    up::run(up, output)
+    logging::start(log_level, controller.log_format);
+}
+
+fn run_query(query: &Query, output: Output) -> anyhow::Result<ExitCode> {
+    match query.inquiry() {
+        Ok(inquiry) => query::run(query, &inquiry, output),
+        Err(reason) => wrong_usage("query", &reason),
+    }
+}
+
+fn run_get(get: &Get, kubeconfig: Option<&Path>, output: Output) -> anyhow::Result<ExitCode> {
+    match get.contradiction() {
+        None => get::run(get, kubeconfig, output),
+        Some(contradiction) => wrong_usage("get", &contradiction),
+    }
+}
+
+/// Ends the process as clap does for what it finds itself.
+fn wrong_usage(command: &str, reason: &str) -> ! {
+    let mut args = Args::command();
+    args.build();
+    let command = args
+        .find_subcommand_mut(command)
+        .expect("a command of ours");
+    command.error(ErrorKind::ValueValidation, reason).exit()
 }
 
 fn completions(shell: Shell) -> ExitCode {

@@ -11,19 +11,27 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use controller::NameServer;
 use kube::Client;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 
 use crate::args::{Output, Up};
+use crate::assemble::{Answering, Controllers, Parts};
 use crate::embedded::Embedded;
 use crate::manifest::{self, Document};
+use crate::stop::Stop;
 use apply::{Applied, apply};
 use home::Home;
 use report::Ready;
 
-/// How long requests may take to finish once we are told to stop; with what is closed afterwards
-/// it stays below the five seconds that we promise.
-const FINISH_WITHIN: Duration = Duration::from_secs(3);
+/// How long what was applied may take to be answered before we say that we are ready all the same.
+const SETTLE_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long writes, requests and answers may take to finish once we are told to stop: together they
+/// stay below the five seconds that we promise.
+const WRITE_WITHIN: Duration = Duration::from_secs(1);
+const FINISH_WITHIN: Duration = Duration::from_secs(2);
+const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 
 /// Runs until told to stop.
 pub(crate) fn run(up: &Up, output: Output) -> anyhow::Result<ExitCode> {
@@ -38,36 +46,73 @@ async fn serve(up: &Up, output: Output) -> anyhow::Result<ExitCode> {
     let mut stop = Stop::listen()?;
     // What a person can get wrong comes first: nothing is changed if it is.
     let documents = manifest::read(&up.paths)?;
-    let listener = bind("--api", up.api)?;
+    let listeners = Listeners {
+        api: bind("--api", up.api)?,
+        http: bind("--http", up.http)?,
+    };
     let home = Home::open(up)?;
+    // Names are answered from what is stored while everything else starts.
+    let Answering { server, way } = Answering::open(up.dns, home.zones())?;
     let mut embedded = Embedded::open(home.kept()).await?;
+    let mut controllers = None;
     let started = tokio::select! {
-        started = start(&mut embedded, listener, &home, &documents) => Some(started?),
+        started = start(up, &mut embedded, listeners, &home, &documents, way, &mut controllers) => Some(started?),
         () = stop.asked() => None,
     };
     if let Some((ready, applied)) = started {
         report::refused(&applied);
-        ready.print(output, &applied)?;
+        ready
+            .answering(server.addresses(), &documents)
+            .print(output, &applied)?;
         stop.asked().await;
     }
     tracing::info!("stopping");
+    if let Some(controllers) = controllers {
+        controllers.shutdown(WRITE_WITHIN).await;
+    }
     embedded.shutdown(FINISH_WITHIN).await;
+    server.shutdown(ANSWER_WITHIN).await;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fills the API and opens it to others.
+/// Sockets that nobody is served at yet.
+struct Listeners {
+    api: TcpListener,
+    http: TcpListener,
+}
+
+/// Fills the API, starts the controllers, waits until what was applied is answered, and opens the API to others.
 async fn start(
+    up: &Up,
     embedded: &mut Embedded,
-    listener: TcpListener,
+    listeners: Listeners,
     home: &Home,
     documents: &[Document],
+    way: NameServer,
+    running: &mut Option<Controllers>,
 ) -> anyhow::Result<(Ready, Applied)> {
     let client = embedded.client();
     define_kinds(&client).await?;
     let applied = apply(&client, documents).await;
+    // There is no other process that could lead.
+    let (_, leading) = watch::channel(true);
+    let controllers = Controllers::start(Parts {
+        client,
+        flags: &up.controller,
+        namespaces: Vec::new(),
+        name_server: Some(way),
+        leading,
+        http: listeners.http,
+    })?;
+    let controllers = running.insert(controllers);
+    if !controllers.settled(SETTLE_WITHIN).await {
+        tracing::warn!(
+            "Not everything is answered yet; the conditions of Zones and Records say why"
+        );
+    }
     let kubeconfig = home.kubeconfig();
-    let api = embedded.listen(listener, &kubeconfig)?;
-    Ok((Ready::new(api, kubeconfig), applied))
+    let api = embedded.listen(listeners.api, &kubeconfig)?;
+    Ok((Ready::new(api, controllers.http(), kubeconfig), applied))
 }
 
 /// Teaches the API our kinds and those of others that we read.
@@ -108,28 +153,4 @@ fn bind(flag: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
         };
         anyhow::anyhow!("cannot listen on {address}: {why} with {flag}")
     })
-}
-
-/// The wish of the outside that we stop.
-struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Stop {
-    fn listen() -> anyhow::Result<Self> {
-        let listen = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-        })
-    }
-
-    /// Returns when someone has asked.
-    async fn asked(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
 }

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 use testkit::control_plane::build;
 
@@ -50,8 +50,8 @@ fn wrong_flags_are_wrong_usage() {
             "the range is 10.0.0.0/8",
         ),
         (
-            &["--min-requeue-time", "1h"],
-            "--min-requeue-time must not be longer than --requeue-time",
+            &["--valid-for", "15m"],
+            "--valid-for must be shorter than --requeue-time",
         ),
         (&["--nonsense"], "--nonsense"),
     ] {
@@ -85,7 +85,7 @@ fn an_address_of_another_machine_is_named_with_the_flag_to_change() {
 #[test]
 fn a_directory_that_cannot_be_made_is_named_with_the_flag_to_change() {
     let stderr = check(
-        &["up", "--api", "127.0.0.1:0", "--data", "/dev/null/data"],
+        &[&["up", "--data", "/dev/null/data"], &FREE_PORTS[..]].concat(),
         1,
     );
     let told = "error: cannot create the directory /dev/null/data; choose another with --data: ";
@@ -97,7 +97,7 @@ fn a_manifest_that_is_not_there_stops_everything_before_it_begins() {
     let directory = TempDir::new().unwrap();
     let output = zonewright(
         directory.path(),
-        &["up", "--api", "127.0.0.1:0", "-f", "nowhere.yaml"],
+        &[&["up", "-f", "nowhere.yaml"], &FREE_PORTS[..]].concat(),
     );
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
@@ -126,6 +126,16 @@ fn a_backup_that_cannot_be_written_or_read_is_named() {
     );
 }
 
+/// Tests run side by side.
+const FREE_PORTS: [&str; 6] = [
+    "--api",
+    "127.0.0.1:0",
+    "--dns",
+    "127.0.0.1:0",
+    "--http",
+    "127.0.0.1:0",
+];
+
 /// A process that has said it is ready.
 struct Running {
     child: Child,
@@ -136,7 +146,8 @@ impl Running {
     fn start(directory: &Path, flags: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
         command
-            .args(["up", "-o", "json", "--api", "127.0.0.1:0"])
+            .args(["up", "-o", "json"])
+            .args(FREE_PORTS)
             .args(flags)
             .current_dir(directory);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
@@ -170,10 +181,11 @@ fn one_line_tells_where_everything_is() {
     let running = Running::start(directory.path(), &[]);
     let kubeconfig = directory.path().join("zonewright-data/kubeconfig");
     let ready = &running.ready;
-    assert_eq!(
-        (&ready["event"], &ready["dns"], &ready["http"]),
-        (&json!("ready"), &json!([]), &Value::Null)
-    );
+    assert_eq!(ready["event"], "ready");
+    for address in [&ready["api"], &ready["dns"][0], &ready["http"]] {
+        let address: SocketAddr = address.as_str().unwrap().parse().unwrap();
+        assert_ne!(address.port(), 0);
+    }
     assert_eq!(ready["kubeconfig"], kubeconfig.to_str().unwrap());
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(
@@ -231,10 +243,36 @@ impl Running {
 
 const SECRET: &str = "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: one}}";
 
+/// O1.
+#[test]
+fn the_quickstart_answers_once_it_says_that_it_is_ready() {
+    let directory = TempDir::new().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/quickstart");
+    let running = Running::start(directory.path(), &["-f", examples.to_str().unwrap()]);
+    let server = format!("@{}", running.ready["dns"][0].as_str().unwrap());
+    for (question, answer) in [
+        (["www.example.org", "A"], "192.0.2.80"),
+        (["any.dev.example.org", "AAAA"], "2001:db8::80"),
+        (["example.org", "MX"], "10 mx.example.net."),
+        (["chat.team.example.org", "A"], "192.0.2.90"),
+        (["shop.example.org", "A"], "NXDOMAIN"),
+    ] {
+        let output = zonewright(
+            directory.path(),
+            &[&["query", &server], &question[..]].concat(),
+        );
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains(answer), "{question:?}: {shown}");
+    }
+    let refused = running.kubectl(&["get", "record", "shop", "-n", "web", "-o", "yaml"], "");
+    assert!(refused.contains("reason: NotDelegated"), "{refused}");
+    running.stop("-TERM");
+}
+
 #[test]
 fn kubectl_works_with_what_up_serves() {
     let directory = TempDir::new().unwrap();
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/zones");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/quickstart");
     let running = Running::start(directory.path(), &["-f", examples.to_str().unwrap()]);
     assert!(
         running
@@ -321,7 +359,7 @@ fn what_up_keeps_is_there_the_next_time_and_in_a_backup() {
 fn a_second_process_on_the_same_directory_is_refused() {
     let directory = TempDir::new().unwrap();
     let running = Running::start(directory.path(), &[]);
-    let second = zonewright(directory.path(), &["up", "--api", "127.0.0.1:0"]);
+    let second = zonewright(directory.path(), &[&["up"], &FREE_PORTS[..]].concat());
     assert_eq!(second.status.code(), Some(1));
     let stderr = String::from_utf8_lossy(&second.stderr);
     assert!(

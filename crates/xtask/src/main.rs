@@ -1,9 +1,11 @@
 //! `cargo xtask COMMAND`: everything that is done to the source tree rather than by the program.
 //!
-//! Testing, checking, generating and fuzzing are Rust here and not shell, so that they run wherever cargo runs. What a
+//! Testing, checking, generating, fuzzing and measuring are Rust here and not shell, so that they run wherever cargo runs. What a
 //! command needs beside cargo is built into a cache. The program itself knows nothing of this crate.
 
+mod bench;
 mod check;
+mod conform;
 mod control_plane;
 mod fuzz;
 mod generate;
@@ -56,6 +58,23 @@ enum Command {
         #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
         seconds: u32,
     },
+    /// Measure what the program promises about time, and write bench/results
+    #[command(after_help = bench::scenarios())]
+    Bench {
+        /// Run only this scenario
+        scenario: Option<String>,
+    },
+    /// Compare our answers with those of the programs that others run
+    Conform {
+        /// What to compare
+        subject: conform::Subject,
+        /// How many queries to ask instead of what CI asks
+        #[arg(long)]
+        queries: Option<usize>,
+        /// What to generate them from
+        #[arg(long)]
+        seed: Option<u64>,
+    },
     /// Build and start etcd, kube-apiserver and kube-controller-manager, until Ctrl-C
     ControlPlane,
 }
@@ -78,6 +97,12 @@ fn perform(command: Command) -> Result<()> {
         Command::Generate { check: true } => generate::check(),
         Command::Tidy => tidy::tidy(),
         Command::Fuzz { target, seconds } => fuzz::fuzz(&target, seconds),
+        Command::Bench { scenario } => bench::bench(scenario.as_deref()),
+        Command::Conform {
+            subject,
+            queries,
+            seed,
+        } => conform::conform(subject, queries, seed),
         Command::ControlPlane => control_plane::control_plane(),
     }
 }

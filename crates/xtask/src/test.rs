@@ -20,11 +20,18 @@ struct Part {
     complaint: &'static str,
 }
 
-const PARTS: [Part; 1] = [Part {
-    name: "control plane",
-    prepare: || Ok(testkit::control_plane::build::programs().map(drop)?),
-    complaint: "no control plane: ",
-}];
+const PARTS: [Part; 2] = [
+    Part {
+        name: "control plane",
+        prepare: || Ok(testkit::control_plane::build::programs().map(drop)?),
+        complaint: "no control plane: ",
+    },
+    Part {
+        name: "name servers",
+        prepare: || Ok(testkit::name_server::programs().map(drop)?),
+        complaint: "no name servers: ",
+    },
+];
 
 /// Runs the tests whose name contains the filter, or all.
 pub(crate) fn test(filter: Option<&str>) -> Result<()> {

@@ -5,7 +5,7 @@ mod health;
 mod pace;
 mod providers;
 mod sources;
-mod zones;
+pub(crate) mod zones;
 
 use clap::ValueEnum;
 

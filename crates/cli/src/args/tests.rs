@@ -213,13 +213,10 @@ fn wrong_values_are_refused_with_what_to_write_instead() {
 
 #[test]
 fn flags_that_contradict_each_other_are_found() {
-    let flags = ["--min-requeue-time", "2m", "--requeue-time", "1m"];
+    let flags = ["--valid-for", "1m", "--requeue-time", "1m"];
     assert_eq!(
         controller(&flags).contradiction().as_deref(),
-        Some("--min-requeue-time must not be longer than --requeue-time")
+        Some("--valid-for must be shorter than --requeue-time")
     );
-    assert_eq!(
-        controller(&["--min-requeue-time", "15m"]).contradiction(),
-        None
-    );
+    assert_eq!(controller(&["--valid-for", "14m59s"]).contradiction(), None);
 }

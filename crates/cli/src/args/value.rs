@@ -5,11 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr as _;
 use std::time::Duration;
 
+use dns::{Name, NameError};
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
 /// The port of name servers.
-const DNS_PORT: u16 = 53;
+pub(super) const DNS_PORT: u16 = 53;
 /// The longest name of an object.
 const OBJECT_NAME_MAX: usize = 253;
 /// The longest name of a namespace.
@@ -25,7 +26,7 @@ pub(crate) struct NamespacedName {
 /// A host to connect to.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Endpoint {
-    Name(dns::Name),
+    Name(Name),
     Address(IpAddr),
 }
 
@@ -71,6 +72,15 @@ pub(super) fn endpoint(text: &str) -> Result<Endpoint, String> {
             .map(Endpoint::Name)
             .map_err(|error| error.to_string()),
     }
+}
+
+/// A domain name that may lack its final dot.
+pub(super) fn domain(text: &str) -> Result<Name, String> {
+    let name = match Name::parse(text) {
+        Err(NameError::NotAbsolute) => Name::parse(&format!("{text}.")),
+        read => read,
+    };
+    name.map_err(|error| format!("\"{text}\" is no name: {error}"))
 }
 
 /// The name of an object: a host name in lower case.

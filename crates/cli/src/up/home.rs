@@ -45,6 +45,11 @@ impl Home {
         }
     }
 
+    /// The directory to keep the last version of every zone in, if they are to be kept.
+    pub(super) fn zones(&self) -> Option<PathBuf> {
+        self.kept().map(|directory| directory.join("zones"))
+    }
+
     /// Where the kubeconfig is.
     pub(super) fn kubeconfig(&self) -> PathBuf {
         let directory = match self {

@@ -6,9 +6,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::apply::Applied;
 use crate::args::Output;
+use crate::manifest::Document;
 
 /// Where everything can be reached.
 #[derive(Debug, Serialize)]
@@ -16,18 +18,32 @@ pub(super) struct Ready {
     event: &'static str,
     api: SocketAddr,
     dns: Vec<SocketAddr>,
-    http: Option<SocketAddr>,
+    http: SocketAddr,
     kubeconfig: PathBuf,
+    /// A name and a type that something stands at.
+    #[serde(skip)]
+    question: Option<String>,
 }
 
 impl Ready {
-    pub(super) fn new(api: SocketAddr, kubeconfig: PathBuf) -> Self {
+    pub(super) fn new(api: SocketAddr, http: SocketAddr, kubeconfig: PathBuf) -> Self {
         Self {
             event: "ready",
             api,
             dns: Vec::new(),
-            http: None,
+            http,
             kubeconfig,
+            question: None,
+        }
+    }
+
+    /// The same, with where names are answered, and one to ask for.
+    pub(super) fn answering(self, addresses: &[SocketAddr], documents: &[Document]) -> Self {
+        let mut objects = documents.iter().filter_map(|it| it.content.as_ref().ok());
+        Self {
+            dns: addresses.to_vec(),
+            question: objects.find_map(question),
+            ..self
         }
     }
 
@@ -40,6 +56,14 @@ impl Ready {
         }
         Ok(stdout.flush()?)
     }
+}
+
+/// What to ask for to see a Record answered, if the Record says it all.
+fn question(object: &Value) -> Option<String> {
+    let text = |field: &str| object.get("spec")?.get(field)?.as_str();
+    let name = text("domainName").filter(|name| name.ends_with('.') && !name.starts_with('*'))?;
+    (object.get("kind")? == "Record").then_some(())?;
+    Some(format!("{} {}", name.trim_end_matches('.'), text("type")?))
 }
 
 /// Tells on standard error what did not get in, one line each.
@@ -67,9 +91,7 @@ impl fmt::Display for Text<'_> {
         for address in &ready.dns {
             writeln!(f, "DNS             {address}")?;
         }
-        if let Some(address) = ready.http {
-            writeln!(f, "HTTP            http://{address}")?;
-        }
+        writeln!(f, "Metrics, health http://{}", ready.http)?;
         let count = applied.created + applied.configured;
         if count > 0 {
             let objects = if count == 1 { "object" } else { "objects" };
@@ -81,8 +103,12 @@ impl fmt::Display for Text<'_> {
         }
         writeln!(f, "\nTry it:\n")?;
         writeln!(f, "  export KUBECONFIG={}", ready.kubeconfig.display())?;
-        writeln!(f, "  kubectl api-resources --categories=dns")?;
-        writeln!(f, "  kubectl get zones,records --all-namespaces\n")?;
+        writeln!(f, "  kubectl get zones,records --all-namespaces")?;
+        if let (Some(server), Some(question)) = (ready.dns.first(), &ready.question) {
+            let (host, port) = (server.ip(), server.port());
+            writeln!(f, "  dig @{host} -p {port} +noall +answer {question}")?;
+        }
+        writeln!(f)?;
         writeln!(f, "It runs until Ctrl-C.")
     }
 }

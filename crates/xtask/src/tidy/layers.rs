@@ -2,7 +2,7 @@
 //!
 //! The picture is the fenced block under the heading "Who may import whom". A line is a layer: its number, two spaces, its
 //! name, two spaces, its crates by folder name; what stands in parentheses is a remark. `xtask` stands aside: it is not
-//! drawn and may import anything. Tests of any layer may use `testkit`.
+//! drawn and may import anything. Tests of any layer may use `testkit`, and `apiserver`, the API that needs no cluster.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{Facts, Finding};
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const HEADING: &str = "Who may import whom";
 const ASIDE: &str = "xtask";
-const TESTKIT: &str = "testkit";
+const FOR_TESTS: [&str; 2] = ["testkit", "apiserver"];
 
 pub(super) fn check(facts: &Facts) -> Vec<Finding> {
     let picture = match draw(facts) {
@@ -108,7 +108,7 @@ fn crossing(picture: &Picture, need: &Need, own: u32) -> Option<String> {
     let place = picture.get(name);
     match place.map(|place| place.layer) {
         Some(other) if other < own => None,
-        Some(_) if need.only_tests && name == TESTKIT => None,
+        Some(_) if need.only_tests && FOR_TESTS.contains(&name) => None,
         Some(other) if other == own => Some(format!(
             "`{name}` is in the same layer, {own}: never sideways"
         )),

@@ -19,12 +19,12 @@ pub(crate) struct Pace {
     #[arg(long, visible_alias = "max-requeue-time", value_name = "DURATION", default_value = "15m", value_parser = value::duration, env = "ZONEWRIGHT_REQUEUE_TIME")]
     pub(crate) requeue_time: Duration,
 
-    /// After how long a record that has just changed is looked at again; the time doubles until it
-    /// is --requeue-time.
+    /// After how long a record that was just written is read back, give or take half.
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = value::duration, env = "ZONEWRIGHT_MIN_REQUEUE_TIME")]
     pub(crate) min_requeue_time: Duration,
 
-    /// How many writes per second go to the Kubernetes API at most.
+    /// How often a record may be written in a row without becoming what it should be; then it waits
+    /// for its manifest to change.
     #[arg(
         long,
         value_name = "COUNT",
@@ -53,7 +53,7 @@ pub(crate) enum Retry {
 
 impl Pace {
     pub(super) fn contradiction(&self) -> Option<String> {
-        (self.min_requeue_time > self.requeue_time)
-            .then(|| "--min-requeue-time must not be longer than --requeue-time".to_owned())
+        (self.valid_for >= self.requeue_time)
+            .then(|| "--valid-for must be shorter than --requeue-time".to_owned())
     }
 }
