@@ -216,7 +216,7 @@ spec: {domainName: ns1, zoneRef: {name: team}, type: A, rdata: 192.0.2.53}
         .shows(
             "other-zone/team",
             &[
-                "label: example-org.OWN",
+                "label: -",
                 "Accepted: False NotDelegated",
                 "Published: False NotAccepted",
             ],
@@ -231,7 +231,11 @@ spec: {domainName: ns1, zoneRef: {name: team}, type: A, rdata: 192.0.2.53}
     stage
         .shows(
             "other-zone/team",
-            &["Accepted: True Accepted", "Published: True Served"],
+            &[
+                "label: example-org.OWN",
+                "Accepted: True Accepted",
+                "Published: True Served",
+            ],
         )
         .await;
     stage
