@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use controller::health::{self, Pulse};
 use controller::{Clock, Controller, Health, Metrics, NameServer, Running};
 use kube::Client;
-use nameserver::{Limits, Server};
+use nameserver::{Limits, OpenError, Server};
 use prometheus_client::registry::Registry;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
@@ -45,14 +45,24 @@ impl Answering {
             workers: None,
             limits: Limits::default(),
         };
-        let server = Server::open(options, told, seen)
-            .context("cannot open the name server; choose another address with --dns")?;
+        let server = Server::open(options, told, seen).map_err(explain)?;
         let way = NameServer {
             publications,
             sightings,
             stored: server.stored().clone(),
         };
         Ok(Answering { server, way })
+    }
+}
+
+/// What a person can do about a name server that does not open.
+fn explain(error: OpenError) -> anyhow::Error {
+    let listening = matches!(error, OpenError::Listen { .. });
+    let error = anyhow::Error::new(error);
+    if listening {
+        error.context("the name server cannot listen; choose another address with --dns")
+    } else {
+        error.context("the name server cannot be opened")
     }
 }
 

@@ -51,9 +51,11 @@ async fn serve(up: &Up, output: Output) -> anyhow::Result<ExitCode> {
         http: bind("--http", up.http)?,
     };
     let home = Home::open(up)?;
-    // Names are answered from what is stored while everything else starts.
-    let Answering { server, way } = Answering::open(up.dns, home.zones())?;
+    // Names are answered from what is stored while everything else starts. If another process has the
+    // directory, the API knows more to say about it.
+    let answering = Answering::open(up.dns, home.zones());
     let mut embedded = Embedded::open(home.kept()).await?;
+    let Answering { server, way } = answering?;
     let mut controllers = None;
     let started = tokio::select! {
         started = start(up, &mut embedded, listeners, &home, &documents, way, &mut controllers) => Some(started?),
