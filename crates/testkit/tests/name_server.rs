@@ -7,8 +7,11 @@
 
 use std::fs;
 use std::net::UdpSocket;
+use std::time::Duration;
 
 use testkit::name_server::{NameServer, Software, StartError, ZoneFile};
+
+const SOON: Duration = Duration::from_secs(10);
 
 fn zone_file(folder: &tempfile::TempDir, text: &str) -> ZoneFile {
     let path = folder.path().join("example.org.zone");
@@ -36,7 +39,9 @@ async fn each_server_comes_up_and_gives_its_port_back() {
         let address = server.address();
         assert!(UdpSocket::bind(address).is_err(), "{software} has its port");
         drop(server);
-        UdpSocket::bind(address).unwrap();
+        // The last of its processes may end a moment later.
+        let back = testkit::eventually(SOON, "the port", async || UdpSocket::bind(address));
+        back.await.unwrap();
     }
 }
 
