@@ -192,10 +192,24 @@ impl PartialOrd for Name {
 /// this is the comparison that everything waits for.
 impl Ord for Name {
     fn cmp(&self, other: &Name) -> Ordering {
+        // Most names that are compared stand side by side in one zone.
+        if let (Some((ours, above_ours)), Some((theirs, above_theirs))) =
+            (split_first(self.as_wire()), split_first(other.as_wire()))
+            && above_ours == above_theirs
+        {
+            return ours.cmp(theirs);
+        }
         let (ours, theirs) = (LabelStarts::of(self), LabelStarts::of(other));
         ours.labels_from_right(self)
             .cmp(theirs.labels_from_right(other))
     }
+}
+
+/// The first label in wire form and what is above it; nothing of the root.
+fn split_first(wire: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = wire.split_first()?;
+    let (label, above) = rest.split_at_checked(usize::from(*length))?;
+    (*length > 0).then_some((label, above))
 }
 
 /// Where the labels of a name start. The wire form is only readable from the

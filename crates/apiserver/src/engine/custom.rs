@@ -69,7 +69,10 @@ impl Engine {
     /// Objects of a kind that is going away are no longer made.
     pub(super) fn check_definition(&self, resource: &Resource, key: &Key) -> Result<(), Refusal> {
         let definition = self.store.get(&definition_key(&key.kind.to_string()));
-        let terminating = |definition: &Arc<Stored>| crd::is_terminating(&definition.object());
+        // Only what is being deleted terminates; the others, which are nearly all, are not parsed for this.
+        let terminating = |definition: &Arc<Stored>| {
+            definition.is_deleting() && crd::is_terminating(&definition.object())
+        };
         if resource.origin == Origin::Custom && definition.is_some_and(terminating) {
             let why = "create not allowed while custom resource definition is terminating";
             return Err(Refusal::forbidden(resource.subject(&key.place.name), why));

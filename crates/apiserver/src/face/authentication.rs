@@ -1,10 +1,10 @@
 //! Who asks? Judged from what a request brings along: a client certificate, a bearer token, or nothing.
 //!
 //! The answer is a user or 401, never a broken connection: TLS takes any certificate whose key its
-//! holder has, and what the certificate is worth is judged here, for each request anew.
+//! holder has, and what the certificate is worth is judged here, every second anew.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, Method, header, request};
@@ -33,6 +33,23 @@ pub(crate) struct Authentication {
     admin_token: blake3::Hash,
     tokens: Arc<Tokens>,
     accounts: Arc<dyn ServiceAccounts>,
+}
+
+/// What was shown on a connection, and what it was found to be worth.
+#[derive(Debug)]
+pub(crate) struct Papers {
+    certificates: Vec<CertificateDer<'static>>,
+    /// Whom it speaks for in one second. Certificates count their time in seconds: within one, nothing changes.
+    speaks_for: Mutex<Option<(i64, Option<User>)>>,
+}
+
+impl Papers {
+    pub(crate) fn new(certificates: &[CertificateDer<'static>]) -> Self {
+        Self {
+            certificates: certificates.to_vec(),
+            speaks_for: Mutex::default(),
+        }
+    }
 }
 
 /// Why a credential proves nothing.
@@ -73,17 +90,17 @@ impl Authentication {
         }
     }
 
-    /// Who sent this request over a connection on which `certificates` were shown.
+    /// Who sent this request over a connection on which `papers` were shown.
     ///
     /// One good credential is enough. A bad one without a good one is refused even where nobody
     /// needs a name: someone thinks they have one.
     pub(crate) fn judge(
         &self,
         request: &request::Parts,
-        certificates: &[CertificateDer<'_>],
+        papers: &Papers,
         now: Timestamp,
     ) -> Result<User, Refusal> {
-        let certificate = self.by_certificate(certificates, now);
+        let certificate = self.by_certificate(papers, now);
         let token = || self.by_token(&request.headers, now);
         let found = match certificate {
             Ok(Some(user)) => Ok(Some(user)),
@@ -112,20 +129,29 @@ impl Authentication {
         })
     }
 
-    fn by_certificate(
-        &self,
-        certificates: &[CertificateDer<'_>],
-        now: Timestamp,
-    ) -> Result<Option<User>, Worthless> {
-        let Some((certificate, intermediates)) = certificates.split_first() else {
+    fn by_certificate(&self, papers: &Papers, now: Timestamp) -> Result<Option<User>, Worthless> {
+        let Some((certificate, intermediates)) = papers.certificates.split_first() else {
             return Ok(None);
         };
-        let since_epoch = Duration::from_secs(u64::try_from(now.as_second()).unwrap_or(0));
-        let now = UnixTime::since_unix_epoch(since_epoch);
+        let second = now.as_second();
+        let speaks_for = papers.speaks_for.lock();
+        let mut speaks_for = speaks_for.unwrap_or_else(PoisonError::into_inner);
+        if let Some((judged, user)) = &*speaks_for
+            && *judged == second
+        {
+            return Ok(user.clone());
+        }
+        let since_epoch = Duration::from_secs(u64::try_from(second).unwrap_or(0));
         self.certificates
-            .verify_client_cert(certificate, intermediates, now)
+            .verify_client_cert(
+                certificate,
+                intermediates,
+                UnixTime::since_unix_epoch(since_epoch),
+            )
             .map_err(Worthless::Certificate)?;
-        holder(certificate)
+        let user = holder(certificate)?;
+        *speaks_for = Some((second, user.clone()));
+        Ok(user)
     }
 
     fn by_token(&self, headers: &HeaderMap, now: Timestamp) -> Result<Option<User>, Worthless> {

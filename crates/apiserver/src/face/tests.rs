@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
+use super::authentication::Papers;
 use super::tokens::Grant;
 use super::*;
 use client::{Client, Protocol, Stranger};
@@ -163,6 +164,21 @@ async fn certificates_that_prove_nothing_get_an_answer_and_no_broken_handshake()
         check_refused(&client, "/api").await;
         check_refused(&client.speaking(Protocol::Http2), "/api").await;
     }
+}
+
+#[test]
+fn a_certificate_is_worth_nothing_once_it_has_expired_on_an_open_connection() {
+    let face = Face::open(None, Timestamp::now()).unwrap();
+    let authentication = face.authentication(Arc::new(|_: &str, _: &str, _: &str| false));
+    let stranger = Stranger::expired(face.pki.authority());
+    let papers = Papers::new(std::slice::from_ref(stranger.certificate()));
+    let (request, ()) = http::Request::get("/api").body(()).unwrap().into_parts();
+    let expired: Timestamp = "2020-01-01T00:00:00Z".parse().unwrap();
+    let known = [-2, -1, 0, 1, 2].map(|second| {
+        let now = expired + SignedDuration::from_secs(second);
+        authentication.judge(&request, &papers, now).is_ok()
+    });
+    assert_eq!(known, [true, true, true, false, false]);
 }
 
 #[tokio::test]

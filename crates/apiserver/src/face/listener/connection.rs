@@ -13,7 +13,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use jiff::Timestamp;
-use rustls::pki_types::CertificateDer;
 use tokio::io::{AsyncWriteExt as _, BufWriter};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
@@ -23,7 +22,7 @@ use tokio_rustls::server::TlsStream;
 use tower::ServiceExt as _;
 
 use super::{Answers, BoxError, Sendable};
-use crate::face::authentication::Authentication;
+use crate::face::authentication::{Authentication, Papers};
 use crate::refusal::Refusal;
 
 /// A handshake is three packets; whoever needs longer is not there any more.
@@ -54,7 +53,7 @@ pub(super) struct Connection<S> {
 
 /// The other side of one connection.
 struct Peer {
-    certificates: Vec<CertificateDer<'static>>,
+    papers: Papers,
     /// Whether a request has been let in under a name.
     known: AtomicBool,
     /// Told when the connection should end after the requests that are on it.
@@ -73,7 +72,7 @@ impl<S> Connection<S> {
         };
         let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
         let peer = Arc::new(Peer {
-            certificates: shown.to_vec(),
+            papers: Papers::new(shown),
             known: AtomicBool::new(false),
             unwelcome: Notify::new(),
         });
@@ -182,7 +181,7 @@ async fn answer<B: Sendable, S: Answers<B>>(
     let (mut parts, body) = request.into_parts();
     let judged = connection
         .authentication
-        .judge(&parts, &peer.certificates, Timestamp::now());
+        .judge(&parts, &peer.papers, Timestamp::now());
     let is_known = judged.as_ref().is_ok_and(|user| !user.is_anonymous());
     if is_known {
         peer.known.store(true, Ordering::Relaxed);

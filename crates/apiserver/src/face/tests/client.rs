@@ -108,6 +108,10 @@ impl Stranger {
         Self::by(authority.issuer_for_tests(), &params(name, groups))
     }
 
+    pub(super) fn certificate(&self) -> &CertificateDer<'static> {
+        &self.certificate
+    }
+
     pub(super) fn of_another_authority() -> Self {
         let key = KeyPair::generate().unwrap();
         Self::by(
