@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use crate::QUERIES;
 use crate::answer::Answer;
 use crate::compare::{Difference, differences};
 use crate::query::{Kind, Query};
@@ -65,7 +66,8 @@ impl Report {
         }
     }
 
-    /// Prints what was done, and fails if something differs that no rule accepts, or a rule accepts nothing.
+    /// Prints what was done, and fails if something differs that no rule accepts, or a rule accepts nothing. Fewer queries
+    /// than usual need not meet every rule.
     pub(crate) fn finish(self, rules: &Rules) {
         let mut groups: BTreeMap<_, Vec<(&Difference, &Found)>> = BTreeMap::new();
         for found in &self.found {
@@ -89,7 +91,9 @@ impl Report {
         problems.extend(
             (groups.len() > GROUPS).then(|| format!("{} more groups", groups.len() - GROUPS)),
         );
-        problems.extend(rules.unused());
+        if QUERIES <= self.asked.values().sum() {
+            problems.extend(rules.unused());
+        }
         assert!(
             problems.is_empty(),
             "seed {}: {} problems\n\n{}\n",
