@@ -11,7 +11,7 @@ use kube::Resource;
 use kube::core::ObjectMeta;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::problem::{FieldPath, Problem};
 
@@ -40,6 +40,27 @@ impl<K> Decoded<K> {
         match self {
             Decoded::Object(object) => Ok(object),
             Decoded::Undecodable(undecodable) => Err(undecodable),
+        }
+    }
+}
+
+impl<K: Resource + DeserializeOwned> Decoded<K> {
+    /// The object of which the metadata has been read already, and the rest has not.
+    pub fn of_parts(metadata: ObjectMeta, mut rest: Value) -> Self {
+        if let Value::Object(fields) = &mut rest {
+            fields.insert("metadata".to_owned(), Value::Object(Map::new()));
+        }
+        // Tried twice as below.
+        let read = K::deserialize(&rest).or_else(|_| serde_path_to_error::deserialize(&rest));
+        match read {
+            Ok(mut object) => {
+                *object.meta_mut() = metadata;
+                Decoded::Object(object)
+            }
+            Err(error) => Decoded::Undecodable(Box::new(Undecodable {
+                metadata,
+                problems: vec![problem(&error)],
+            })),
         }
     }
 }

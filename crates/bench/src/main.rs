@@ -4,9 +4,15 @@
 //! run, in turns, so that whatever else the machine does concerns them alike. A scenario measures and returns a
 //! report; what all scenarios share is beside it, and the rest of the program knows nothing of this crate.
 
+mod api_alone;
+mod asker;
 mod limits;
+mod numbers;
+mod program;
+mod records;
 mod report;
 mod scenario;
+mod stage;
 mod summary;
 
 use std::num::NonZero;
@@ -33,10 +39,20 @@ struct Arguments {
     /// What is measured, as the results name it
     #[arg(long, default_value = "unknown")]
     commit: String,
+    /// The program that is measured
+    #[arg(long, default_value = "zonewright")]
+    program: PathBuf,
+    /// Serve an API from a folder, for another process of this program
+    #[arg(long, hide = true, value_name = "FOLDER")]
+    api_alone: Option<PathBuf>,
 }
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if let Some(folder) = &arguments.api_alone {
+        let served = scenario::runtime()?.block_on(api_alone::serve(folder));
+        return served.map(|never| match never {});
+    }
     let chosen = match &arguments.scenario {
         Some(scenario) => std::slice::from_ref(scenario),
         None => Scenario::value_variants(),
@@ -50,7 +66,7 @@ fn main() -> Result<()> {
         };
         let report = Report {
             run,
-            findings: scenario.measure()?,
+            findings: scenario.measure(&arguments.program)?,
         };
         println!("{report}");
         report.write(&arguments.results)?;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;
@@ -30,6 +31,7 @@ pub(crate) struct Run {
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) rows: Vec<Row>,
+    pub(crate) figures: Vec<Figure>,
     pub(crate) left_out: Vec<LeftOut>,
 }
 
@@ -39,6 +41,8 @@ pub(crate) struct Row {
     pub(crate) case: String,
     pub(crate) base: Measurement,
     pub(crate) compared: Measurement,
+    /// How many times as long the second may take, where that is promised.
+    pub(crate) at_most: Option<f64>,
 }
 
 /// How long one thing took.
@@ -49,11 +53,32 @@ pub(crate) struct Measurement {
     pub(crate) took: Summary,
 }
 
+/// A number that is promised by itself.
+#[derive(Debug, Serialize)]
+pub(crate) struct Figure {
+    pub(crate) case: String,
+    pub(crate) what: &'static str,
+    pub(crate) value: f64,
+    pub(crate) at_most: f64,
+    pub(crate) unit: &'static str,
+}
+
 /// A case that this machine does not allow.
 #[derive(Debug, Serialize)]
 pub(crate) struct LeftOut {
     pub(crate) case: String,
     pub(crate) why: String,
+}
+
+impl Measurement {
+    /// What all of these times come to.
+    pub(crate) fn of(what: &str, times: Vec<Duration>) -> Result<Measurement> {
+        let took = Summary::of(times).with_context(|| format!("nothing was measured of {what}"))?;
+        Ok(Measurement {
+            what: what.to_owned(),
+            took,
+        })
+    }
 }
 
 impl Row {
@@ -64,8 +89,28 @@ impl Row {
 
     fn json(&self) -> Value {
         let ratio = (self.ratio() * 100.0).round() / 100.0;
-        json!({ "case": self.case, "base": self.base, "compared": self.compared, "ratio": ratio })
+        json!({
+            "case": self.case,
+            "base": self.base,
+            "compared": self.compared,
+            "ratio": ratio,
+            "at_most": self.at_most,
+        })
     }
+
+    fn verdict(&self) -> String {
+        let ratio = format!("{:5.2} times", self.ratio());
+        match self.at_most {
+            Some(at_most) => format!("{ratio}, {}", verdict(self.ratio(), at_most)),
+            None => ratio,
+        }
+    }
+}
+
+/// Whether a promise is kept, and what it is.
+fn verdict(value: f64, at_most: f64) -> String {
+    let kept = if value <= at_most { "within" } else { "OVER" };
+    format!("{kept} {at_most}")
 }
 
 impl Report {
@@ -86,6 +131,7 @@ impl Report {
             "cores": self.run.cores,
             "unit": "microseconds",
             "rows": rows,
+            "figures": self.findings.figures,
             "left_out": self.findings.left_out,
         })
     }
@@ -93,7 +139,11 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Findings { rows, left_out } = &self.findings;
+        let Findings {
+            rows,
+            figures,
+            left_out,
+        } = &self.findings;
         writeln!(f, "{}, {} cores", self.run.scenario, self.run.cores)?;
         let cells = rows.iter().map(|row| {
             let Measurement { what, took } = &row.base;
@@ -108,15 +158,61 @@ impl fmt::Display for Report {
         };
         let (one, two, three) = (width(0), width(1), width(2));
         for (row, [case, base, compared]) in rows.iter().zip(&cells) {
-            let ratio = row.ratio();
+            let verdict = row.verdict();
             writeln!(
                 f,
-                "  {case:one$}  {base:two$}  {compared:three$}  {ratio:5.1} times"
+                "  {case:one$}  {base:two$}  {compared:three$}  {verdict}"
             )?;
+        }
+        for figure in figures {
+            let Figure {
+                case,
+                what,
+                value,
+                at_most,
+                unit,
+            } = figure;
+            let verdict = verdict(*value, *at_most);
+            writeln!(f, "  {case:one$}  {what}: {value:.3} {unit}, {verdict}")?;
         }
         for LeftOut { case, why } in left_out {
             writeln!(f, "  {case:one$}  left out: {why}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(base: u64, compared: u64, at_most: Option<f64>) -> Row {
+        let measurement =
+            |milliseconds| Measurement::of("x", vec![Duration::from_millis(milliseconds)]).unwrap();
+        Row {
+            case: "here".to_owned(),
+            base: measurement(base),
+            compared: measurement(compared),
+            at_most,
+        }
+    }
+
+    #[test]
+    fn a_ratio_is_judged_where_something_is_promised() {
+        let verdicts = [Some(3.0), Some(1.5), None].map(|at_most| row(10, 20, at_most).verdict());
+        assert_eq!(
+            verdicts,
+            [
+                " 2.00 times, within 3",
+                " 2.00 times, OVER 1.5",
+                " 2.00 times"
+            ]
+        );
+    }
+
+    #[test]
+    fn of_nothing_nothing_is_told() {
+        let error = Measurement::of("x", Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "nothing was measured of x");
     }
 }

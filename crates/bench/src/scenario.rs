@@ -1,9 +1,15 @@
 //! What can be measured: a module for each.
 
+mod changes;
+mod quiet;
+mod records;
 mod watchers;
 
-use anyhow::Result;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
 use clap::ValueEnum;
+use tokio::runtime::Runtime;
 
 use crate::report::Findings;
 
@@ -12,6 +18,12 @@ use crate::report::Findings;
 pub(crate) enum Scenario {
     /// A write reaches the last of a thousand watchers within ten times the time it takes to reach one
     Watchers,
+    /// Ten thousand Records are answered a second after the last is acknowledged, at little cost to whoever makes them
+    Records,
+    /// One change among ten thousand Records is answered within 150 ms, and costs at a hundred thousand what it costs at a thousand
+    Changes,
+    /// A minute in which nobody changes anything costs nothing
+    Quiet,
 }
 
 impl Scenario {
@@ -19,13 +31,27 @@ impl Scenario {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Watchers => "watchers",
+            Self::Records => "records",
+            Self::Changes => "changes",
+            Self::Quiet => "quiet",
         }
     }
 
-    /// Measures, which takes seconds, not minutes, and ends by itself.
-    pub(crate) fn measure(self) -> Result<Findings> {
+    /// Measures `program` or its parts, which takes minutes and ends by itself.
+    pub(crate) fn measure(self, program: &Path) -> Result<Findings> {
         match self {
             Self::Watchers => watchers::measure(),
+            Self::Records => runtime()?.block_on(records::measure(program)),
+            Self::Changes => runtime()?.block_on(changes::measure(program)),
+            Self::Quiet => runtime()?.block_on(quiet::measure(program)),
         }
     }
+}
+
+/// As `zonewright up` starts it.
+pub(crate) fn runtime() -> Result<Runtime> {
+    let built = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    built.context("cannot start threads")
 }

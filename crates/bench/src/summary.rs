@@ -16,6 +16,9 @@ pub(crate) struct Summary {
     pub(crate) upper_quartile: Duration,
     #[serde(serialize_with = "microseconds")]
     pub(crate) min: Duration,
+    /// Only one in a hundred took longer.
+    #[serde(serialize_with = "microseconds")]
+    pub(crate) p99: Duration,
     #[serde(serialize_with = "microseconds")]
     pub(crate) max: Duration,
     pub(crate) n: usize,
@@ -27,11 +30,13 @@ impl Summary {
         times.sort_unstable();
         let last = times.len().checked_sub(1)?;
         let at = |quarters: usize| times[last * quarters / 4];
+        let p99 = times[(times.len() * 99).div_ceil(100) - 1];
         Some(Self {
             median: at(2),
             lower_quartile: at(1),
             upper_quartile: at(3),
             min: at(0),
+            p99,
             max: at(4),
             n: times.len(),
         })
@@ -83,6 +88,13 @@ mod tests {
         ];
         assert_eq!(times, [10, 20, 30, 40, 50].map(Duration::from_micros));
         assert_eq!(summary.n, 5);
+    }
+
+    #[test]
+    fn one_in_a_hundred_is_above_the_99th_percentile() {
+        let times: Vec<u64> = (1..=200).collect();
+        assert_eq!(summary(&times).unwrap().p99, Duration::from_micros(198));
+        assert_eq!(summary(&[7]).unwrap().p99, Duration::from_micros(7));
     }
 
     #[test]

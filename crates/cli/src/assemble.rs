@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use crate::args::controller::{Controller as Flags, zones::ZoneAuthority};
+use crate::background::Background;
 
 /// How many publications wait for the name server: it takes all that are there at once.
 const PUBLICATIONS_MAX: usize = 64;
@@ -80,6 +81,7 @@ pub(crate) struct Parts<'a> {
 /// Controllers that run, and what can be asked about them.
 #[derive(Debug)]
 pub(crate) struct Controllers {
+    background: Background,
     running: Running,
     http: SocketAddr,
     stop: watch::Sender<bool>,
@@ -100,7 +102,11 @@ impl Controllers {
             pulse: pulse.clone(),
             identity: identity(),
         };
-        let running = controller.start();
+        let background = Background::start("controllers").context("cannot start a thread")?;
+        let running = {
+            let _inside = background.enter();
+            controller.start()
+        };
         let health = Health::new(registry, pulse).ready_when(running.checks());
         let http = parts
             .http
@@ -119,6 +125,7 @@ impl Controllers {
         };
         tokio::spawn(health::serve(listener, health.service(), until));
         Ok(Controllers {
+            background,
             running,
             http,
             stop,
@@ -141,6 +148,7 @@ impl Controllers {
             tracing::warn!("Controllers did not finish in time");
         }
         self.stop.send_replace(true);
+        self.background.stop();
     }
 }
 

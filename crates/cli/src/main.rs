@@ -5,6 +5,7 @@
 
 mod args;
 mod assemble;
+mod background;
 mod backup;
 mod check;
 mod client;

@@ -31,6 +31,8 @@ use crate::inbox::{Inbox, Watched};
 use crate::metrics::Metrics;
 use crate::pass::{Finished, RecordWork, Work, Written, ZoneWork};
 use crate::queue::{self, Outcome, Queue};
+use crate::rush::Rush;
+use crate::stopwatch::Stopwatch;
 use crate::write::WriteError;
 
 /// How many Zones are written at a time. Each has its own pace; together they must not flood the API.
@@ -40,12 +42,22 @@ const ZONES_AT_ONCE: usize = 16;
 /// API with us.
 const RECORDS_AT_ONCE: usize = 8;
 
+/// How long events gather while others are in a rush: each look at a few of them is a look less at all.
+const GATHER_IN_RUSH: Duration = Duration::from_millis(20);
+
 /// How many events are taken in before what they touch is looked at: a burst is one look.
 const EVENTS_AT_ONCE: usize = 256;
 
 /// A zone rests for so many times as long as it took to publish it: a large zone in a burst of changes leaves the API
-/// most of its time.
+/// most of its time, and in a rush nearly all of it.
 const REST: u32 = 3;
+const REST_IN_RUSH: u32 = 10;
+
+/// The longest rest: what is written during it waits to be answered.
+const REST_MAX: Duration = Duration::from_millis(400);
+
+/// How long a rush of others may keep us from telling about a Record.
+const HELD_BACK_MAX: Duration = Duration::from_secs(15);
 
 /// How long the last Events may take to be written: losing one is no harm.
 const TELL_WITHIN: Duration = Duration::from_millis(500);
@@ -148,14 +160,15 @@ impl Controller {
         let mut beat = interval(BEAT);
         loop {
             shell.turn(&progress);
-            let (news, due) = (shell.has_news(), shell.next_due());
+            let (news, due, listen_from) =
+                (shell.has_news(), shell.next_due(), shell.listens_from());
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
                 Some(finished) = shell.passes.next() => shell.finished(finished),
                 Some(sighting) = hear(&mut sightings) => shell.sighted(&sighting),
                 Ok(permit) = permit(publications.as_ref()), if news => shell.tell(permit),
-                Some(event) = fed.recv() => shell.fed(event, &mut fed),
+                Some(event) = listen(&mut fed, listen_from) => shell.fed(event, &mut fed),
                 Ok(()) = leading.changed() => shell.lead(*leading.borrow_and_update()),
                 () = until(due) => {}
                 _ = beat.tick() => {}
@@ -203,6 +216,10 @@ struct Shell {
     /// What name servers have not been told yet: the newest for each zone.
     outbox: BTreeMap<Name, Publication>,
     passes: FuturesUnordered<BoxFuture<'static, (Finished, Instant)>>,
+    stopwatch: Stopwatch,
+    rush: Rush,
+    /// When events were last taken in.
+    listened: Instant,
     /// Zones that have just been published, and until when they rest.
     resting: BTreeMap<ZoneKey, Instant>,
     synced: bool,
@@ -245,6 +262,8 @@ impl Shell {
             ),
             None => (None, None, BTreeMap::new()),
         };
+        let client = metrics.counting(&client);
+        metrics.leads(*leading.borrow());
         let paced = |debounce| queue::Options {
             debounce,
             ..queue::Options::default()
@@ -279,6 +298,9 @@ impl Shell {
             impatient: BTreeMap::new(),
             outbox: BTreeMap::new(),
             passes: FuturesUnordered::new(),
+            stopwatch: Stopwatch::default(),
+            rush: Rush::default(),
+            listened: Instant::now(),
             resting: BTreeMap::new(),
             synced: false,
             leading: *leading.borrow(),
@@ -296,7 +318,6 @@ impl Shell {
         let oldest = oldest.filter(|_| self.may_write());
         self.pulse.turn(now, oldest.map(|age| now - age));
         self.metrics.queue(
-            self.zones.due(now) + self.records.due(now),
             self.zones.waiting() + self.records.waiting(),
             self.zones.working() + self.records.working(),
             oldest,
@@ -334,16 +355,37 @@ impl Shell {
         }
         let zones = self.zones.next_due();
         let zones = zones.filter(|_| self.zones.working() < ZONES_AT_ONCE);
-        let records = self.records.next_due();
+        let records = self.next_record(Instant::now());
         let records = records.filter(|_| self.records.working() < RECORDS_AT_ONCE);
         zones.into_iter().chain(records).min()
     }
 
+    /// When the next Record is due: later than it would be while others are in a rush.
+    fn next_record(&self, now: Instant) -> Option<Instant> {
+        let due = self.records.next_due()?;
+        let calm = self
+            .rush
+            .over_at(now)
+            .map(|over| over.min(due + HELD_BACK_MAX));
+        Some(calm.map_or(due, |calm| calm.max(due)))
+    }
+
+    /// From when on events are taken in: at once, but many at a time while others are in a rush.
+    fn listens_from(&self) -> Option<Instant> {
+        let from = self.listened + GATHER_IN_RUSH;
+        self.rush.over_at(Instant::now()).map(|over| over.min(from))
+    }
+
     /// Takes in an event and those that wait behind it.
     fn fed(&mut self, event: Fed<Watched>, more: &mut mpsc::Receiver<Fed<Watched>>) {
+        let now = Instant::now();
+        self.listened = now;
         let waiting = std::iter::from_fn(|| more.try_recv().ok());
         for fed in std::iter::once(event).chain(waiting.take(EVENTS_AT_ONCE)) {
             self.metrics.watched(fed.kind.name(), &fed.event);
+            if self.synced && Inbox::is_foreign(&fed, &self.world) {
+                self.rush.note(now);
+            }
             for consequences in self.inbox.take_in(fed, &mut self.world) {
                 self.follow(consequences);
             }
@@ -383,6 +425,9 @@ impl Shell {
     }
 
     fn sighted(&mut self, sighting: &Sighting) {
+        if let Some(waited) = self.stopwatch.see(sighting, Instant::now()) {
+            self.metrics.answered("Zone", waited);
+        }
         let consequences = self.world.sighted(sighting);
         self.follow(consequences);
     }
@@ -399,7 +444,10 @@ impl Shell {
         let now = Instant::now();
         for key in consequences.keys {
             match key {
-                Key::Zone(key) => self.zones.push(key, now),
+                Key::Zone(key) => {
+                    self.stopwatch.touch(&key, now);
+                    self.zones.push(key, now);
+                }
                 Key::Record(key) => self.records.push(key, now),
             }
         }
@@ -416,6 +464,7 @@ impl Shell {
             self.start_zone(&key, now);
         }
         while self.records.working() < RECORDS_AT_ONCE
+            && self.next_record(now).is_some_and(|due| due <= now)
             && let Some(key) = self.records.take(now)
         {
             self.start_record(&key, now);
@@ -427,17 +476,20 @@ impl Shell {
             self.resting.insert(key.clone(), rested);
             return self.zones.done(key, now, Outcome::Again(rested));
         }
+        self.stopwatch.begin(key);
         let Some(view) = self.world.zone(key) else {
+            self.stopwatch.end(key, []);
             return self.zones.done(key, now, Outcome::Done);
         };
         let work = ZoneWork::new(view, self.clock.now());
         if work.is_idle() {
             self.zones.done(key, now, Outcome::Done);
-            if let Some((version, epoch)) = work.into_version() {
-                let consequences = self.world.acknowledge(key, version, epoch);
-                self.follow(consequences);
-            }
-            return;
+            let version = work.into_version();
+            let consequences =
+                version.map(|(version, epoch)| self.world.acknowledge(key, version, epoch));
+            let consequences = consequences.unwrap_or_default();
+            self.stopwatch.end(key, &consequences.publications);
+            return self.follow(consequences);
         }
         self.start(Work::Zone(Box::new(work)), now);
     }
@@ -495,7 +547,16 @@ impl Shell {
             writes,
         } = finished;
         self.note(&key, &written);
-        for consequences in self.inbox.written(&key, written, &mut self.world) {
+        let all = self.inbox.written(&key, written, &mut self.world);
+        match &key {
+            Key::Zone(key) if result.is_err() => self.stopwatch.fail(key),
+            Key::Zone(key) => {
+                let publications = all.iter().flat_map(|one| &one.publications);
+                self.stopwatch.end(key, publications);
+            }
+            Key::Record(_) => {}
+        }
+        for consequences in all {
             self.follow(consequences);
         }
         let failed = match &result {
@@ -522,7 +583,8 @@ impl Shell {
         match key {
             Key::Zone(key) => {
                 self.zones.done(&key, now, outcome);
-                self.resting.insert(key, now + took * REST);
+                let times = self.rush.over_at(now).map_or(REST, |_| REST_IN_RUSH);
+                self.resting.insert(key, now + REST_MAX.min(took * times));
             }
             Key::Record(key) => self.records.done(&key, now, outcome),
         }
@@ -545,6 +607,14 @@ async fn permit(
         Some(publications) => publications.reserve().await,
         None => std::future::pending().await,
     }
+}
+
+/// The next event, from a time on.
+async fn listen<K>(fed: &mut mpsc::Receiver<Fed<K>>, from: Option<Instant>) -> Option<Fed<K>> {
+    if let Some(from) = from {
+        tokio::time::sleep_until(from).await;
+    }
+    fed.recv().await
 }
 
 async fn until(due: Option<Instant>) {

@@ -11,8 +11,6 @@ use api::{Decoded, ZoneKey};
 use kube::Resource;
 use kube::api::{ApiResource, DynamicObject, ObjectMeta};
 use reconcile::{Consequences, Key, RecordKey, World};
-use serde::Deserialize as _;
-use serde::de::DeserializeOwned;
 
 use crate::feed::{Event, Fed, Source};
 use crate::pass::Written;
@@ -98,6 +96,27 @@ impl Inbox {
         self.unsynced.is_empty()
     }
 
+    /// Whether someone else has made, changed or removed an object: we write labels and status only.
+    pub(crate) fn is_foreign(fed: &Fed<Watched>, world: &World) -> bool {
+        let object = match &fed.event {
+            Event::Applied(object) => object,
+            Event::Deleted(_) => return fed.kind != Watched::ZoneSlice,
+            Event::Restarted
+            | Event::Synced
+            | Event::Absent
+            | Event::Stalled(_)
+            | Event::Failed(_) => return false,
+        };
+        let (namespace, name) = place(&object.metadata);
+        let key = match fed.kind {
+            Watched::Zone => Key::Zone(ZoneKey::new(&namespace, &name)),
+            Watched::Record => Key::Record(RecordKey::new(&namespace, &name)),
+            Watched::ZoneSlice => return false,
+        };
+        let known = world.identity(&key);
+        known.is_none_or(|known| known.generation != object.metadata.generation)
+    }
+
     /// Takes in what a watch tells.
     pub(crate) fn take_in(&mut self, fed: Fed<Watched>, world: &mut World) -> Vec<Consequences> {
         let Fed {
@@ -180,17 +199,21 @@ impl Inbox {
                 let zone = ZoneKey::new(&namespace, &name);
                 let key = Key::Zone(zone.clone());
                 let news = anew || is_news(world, &key, &object.metadata);
-                news.then(|| world.apply_zone(&zone, decoded(object)))
-                    .into_iter()
-                    .collect()
+                news.then(|| {
+                    world.apply_zone(&zone, Decoded::of_parts(object.metadata, object.data))
+                })
+                .into_iter()
+                .collect()
             }
             Watched::Record => {
                 let record = RecordKey::new(&namespace, &name);
                 let key = Key::Record(record.clone());
                 let news = anew || is_news(world, &key, &object.metadata);
-                news.then(|| world.apply_record(&record, decoded(object)))
-                    .into_iter()
-                    .collect()
+                news.then(|| {
+                    world.apply_record(&record, Decoded::of_parts(object.metadata, object.data))
+                })
+                .into_iter()
+                .collect()
             }
             Watched::ZoneSlice => {
                 let metadata = object.metadata;
@@ -241,13 +264,70 @@ fn place(object: &ObjectMeta) -> Place {
 /// Whether an object is newer than what is known of it. Versions that are not numbers are not compared.
 fn is_news(world: &World, key: &Key, object: &ObjectMeta) -> bool {
     let number = |version: Option<&str>| version.and_then(|version| version.parse::<u64>().ok());
-    let known = number(world.resource_version(key));
+    let known = world.identity(key);
+    let known = number(known.and_then(|known| known.resource_version.as_deref()));
     let told = number(object.resource_version.as_deref());
     known.zip(told).is_none_or(|(known, told)| known < told)
 }
 
-/// The object as its kind, or what is wrong with it (K4).
-fn decoded<K: DeserializeOwned>(object: DynamicObject) -> Decoded<K> {
-    let value = serde_json::to_value(object).expect("an object from the API is JSON");
-    Decoded::deserialize(value).expect("an object is a map")
+#[cfg(test)]
+mod tests {
+    use reconcile::Policy;
+    use serde_json::json;
+
+    use super::*;
+
+    fn record(generation: i64, labels: &[(&str, &str)]) -> DynamicObject {
+        let labels: BTreeMap<_, _> = labels.iter().copied().collect();
+        let object = json!({
+            "metadata": {
+                "name": "www",
+                "namespace": "web",
+                "uid": "u",
+                "generation": generation,
+                "resourceVersion": "1",
+                "labels": labels,
+            },
+            "spec": { "domainName": "www.example.org.", "type": "A", "rdata": "192.0.2.1" },
+        });
+        serde_json::from_value(object).unwrap()
+    }
+
+    fn applied(kind: Watched, object: DynamicObject) -> Fed<Watched> {
+        Fed {
+            kind,
+            namespace: None,
+            event: Event::Applied(Box::new(object)),
+        }
+    }
+
+    #[test]
+    fn what_others_do_is_told_from_what_we_write_ourselves() {
+        let mut world = World::new(Policy::default(), BTreeMap::new());
+        let mut inbox = Inbox::new(&Watched::sources(&[]));
+        let new = applied(Watched::Record, record(1, &[]));
+        assert!(Inbox::is_foreign(&new, &world));
+        inbox.take_in(new, &mut world);
+        let deleted = Fed {
+            kind: Watched::Record,
+            namespace: None,
+            event: Event::Deleted(Box::new(record(1, &[]))),
+        };
+        let cases = [
+            (
+                applied(
+                    Watched::Record,
+                    record(1, &[("kubi.zone/parent-zone", "a.b")]),
+                ),
+                false,
+            ),
+            (applied(Watched::Record, record(2, &[])), true),
+            (applied(Watched::Zone, record(1, &[])), true),
+            (applied(Watched::ZoneSlice, record(1, &[])), false),
+            (deleted, true),
+        ];
+        for (fed, expected) in cases {
+            assert_eq!(Inbox::is_foreign(&fed, &world), expected, "{fed:?}");
+        }
+    }
 }

@@ -23,6 +23,8 @@ pub mod lease;
 pub mod metrics;
 mod pass;
 pub mod queue;
+mod rush;
+mod stopwatch;
 mod write;
 
 pub use backoff::Backoff;

@@ -4,9 +4,12 @@
 //! begin with `zonewright_`; a kind is written as in the API. The border: only what the shell knows. Providers and the
 //! name server register their own.
 
+mod writes;
+
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use kube::Client;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -35,25 +38,11 @@ pub struct Metrics {
     watch_events: Family<WatchLabels, Counter>,
     api_writes: Family<WriteLabels, Counter>,
     answered_seconds: Family<KindLabels, Histogram>,
-    queue_due: Gauge,
     queue_waiting: Gauge,
     queue_working: Gauge,
     queue_oldest_due_seconds: Gauge<f64, AtomicU64>,
     leader: Gauge,
     events_dropped: Counter,
-}
-
-/// What was asked of the API.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Verb {
-    /// Make a new object.
-    Create,
-    /// Replace an object or its status.
-    Update,
-    /// Change or apply some fields.
-    Patch,
-    /// Remove an object.
-    Delete,
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
@@ -75,7 +64,7 @@ struct WatchLabels {
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
 struct WriteLabels {
-    kind: &'static str,
+    resource: String,
     verb: &'static str,
     result: &'static str,
 }
@@ -89,7 +78,6 @@ impl Metrics {
             watch_events: Family::default(),
             api_writes: Family::default(),
             answered_seconds: Family::new_with_constructor(|| Histogram::new(ANSWERED_BUCKETS)),
-            queue_due: Gauge::default(),
             queue_waiting: Gauge::default(),
             queue_working: Gauge::default(),
             queue_oldest_due_seconds: Gauge::default(),
@@ -108,7 +96,6 @@ impl Metrics {
         all.register("watch_events", "What watches have told", self.watch_events.clone());
         all.register("api_writes", "Writes to the Kubernetes API", self.api_writes.clone());
         all.register("answered_seconds", "Time from a change of an object until a name server answers with it", self.answered_seconds.clone());
-        all.register("queue_due", "Objects whose pass is due", self.queue_due.clone());
         all.register("queue_waiting", "Objects whose pass is due now or later", self.queue_waiting.clone());
         all.register("queue_working", "Objects whose pass is under way", self.queue_working.clone());
         all.register("queue_oldest_due_seconds", "For how long the oldest due pass has been due", self.queue_oldest_due_seconds.clone());
@@ -146,14 +133,9 @@ impl Metrics {
             .inc();
     }
 
-    /// A write to the API has ended.
-    pub fn wrote<T>(&self, kind: &'static str, verb: Verb, result: &kube::Result<T>) {
-        let labels = WriteLabels {
-            kind,
-            verb: verb.label(),
-            result: result_label(result),
-        };
-        self.api_writes.get_or_create(&labels).inc();
+    /// A client like `client` whose writes are counted.
+    pub(crate) fn counting(&self, client: &Client) -> Client {
+        writes::counting(client, &self.api_writes)
     }
 
     /// A change of an object is answered by a name server, this long after it was made.
@@ -163,8 +145,7 @@ impl Metrics {
     }
 
     /// How the queue stands.
-    pub fn queue(&self, due: usize, waiting: usize, working: usize, oldest: Option<Duration>) {
-        self.queue_due.set(count(due));
+    pub fn queue(&self, waiting: usize, working: usize, oldest: Option<Duration>) {
         self.queue_waiting.set(count(waiting));
         self.queue_working.set(count(working));
         let oldest = oldest.unwrap_or_default();
@@ -182,37 +163,12 @@ impl Metrics {
     }
 }
 
-impl Verb {
-    fn label(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Patch => "patch",
-            Self::Delete => "delete",
-        }
-    }
-}
-
-/// Sorted by who has to do something about it: nobody, nobody (it is tried again), a person, a person.
-fn result_label<T>(result: &kube::Result<T>) -> &'static str {
-    match result {
-        Ok(_) => "ok",
-        Err(kube::Error::Api(status)) => match status.code {
-            404 | 409 => "stale",
-            400..500 => "refused",
-            _ => "failed",
-        },
-        Err(_) => "failed",
-    }
-}
-
 fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use kube::core::Status;
     use prometheus_client::encoding::text::encode;
 
     use super::*;
@@ -264,32 +220,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn writes_are_counted_by_what_came_of_them() {
-        let refused = |code| {
-            let status = Status::failure("no", "Because").with_code(code);
-            Err::<(), _>(kube::Error::Api(status.boxed()))
-        };
-        let cases = [
-            (Ok(()), "ok"),
-            (refused(409), "stale"),
-            (refused(404), "stale"),
-            (refused(403), "refused"),
-            (refused(422), "refused"),
-            (refused(500), "failed"),
-            (Err(kube::Error::TlsRequired), "failed"),
-        ];
-        for (result, label) in cases {
-            let line = format!(
-                "zonewright_api_writes_total{{kind=\"Zone\",verb=\"update\",result=\"{label}\"}} 1"
-            );
-            check(
-                |metrics| metrics.wrote("Zone", Verb::Update, &result),
-                &[&line],
-            );
-        }
-    }
-
     /// O6.
     #[test]
     fn the_time_from_change_to_answer_is_measured() {
@@ -306,12 +236,11 @@ mod tests {
     fn the_queue_the_leader_and_lost_events_are_shown() {
         check(
             |metrics| {
-                metrics.queue(3, 9, 2, Some(Duration::from_millis(1_500)));
+                metrics.queue(9, 2, Some(Duration::from_millis(1_500)));
                 metrics.leads(true);
                 metrics.event_dropped();
             },
             &[
-                "zonewright_queue_due 3",
                 "zonewright_queue_waiting 9",
                 "zonewright_queue_working 2",
                 "zonewright_queue_oldest_due_seconds 1.5",

@@ -11,7 +11,7 @@
 //! - Lanes that have something due take turns, so that a long one does not starve a short one. Within a lane, whoever
 //!   has been due for longest comes first.
 //!
-//! Every operation is logarithmic in the number of keys, unless it says otherwise. Nothing here reads a clock: the time
+//! Every operation is logarithmic in the number of keys. Nothing here reads a clock: the time
 //! is an argument, and never goes back. Nothing is remembered of a key that has rested for the debounce interval.
 
 mod lanes;
@@ -193,11 +193,6 @@ impl<K: Ord + Clone, L: Ord + Clone> Queue<K, L> {
     pub fn oldest_due(&self, now: Instant) -> Option<Duration> {
         let due = self.lanes.first().filter(|due| *due <= now)?;
         Some(now.duration_since(due))
-    }
-
-    /// How many keys are due at `now` and not yet taken. Linear in the answer: for whoever looks now and then.
-    pub fn due(&self, now: Instant) -> usize {
-        self.lanes.due(now)
     }
 
     /// How many keys wait, whether they are due or not.

@@ -69,8 +69,8 @@ impl Layout {
         &self.owner
     }
 
-    /// Follows a change of the zone at some names.
-    pub fn update(&mut self, zone: &Zone, changed: &BTreeSet<Name>) {
+    /// Follows a change of the zone at some names. Returns the slices that were cut anew, changed or not.
+    pub fn update(&mut self, zone: &Zone, changed: &BTreeSet<Name>) -> Vec<Slice> {
         let mut touched = BTreeSet::new();
         for name in changed {
             if name == zone.origin() || !is_beginning(name) {
@@ -86,9 +86,8 @@ impl Layout {
                 self.segments.remove(name);
             }
         }
-        for begin in touched {
-            self.cut(zone, &begin);
-        }
+        let cut = touched.iter().flat_map(|begin| self.cut(zone, begin));
+        cut.collect()
     }
 
     /// The names of all slices in the order of their content.
@@ -108,9 +107,11 @@ impl Layout {
             .collect()
     }
 
-    fn cut(&mut self, zone: &Zone, begin: &Name) {
-        let names = self.pieces(zone, begin).map(|slice| slice.name).collect();
+    fn cut(&mut self, zone: &Zone, begin: &Name) -> Vec<Slice> {
+        let pieces: Vec<Slice> = self.pieces(zone, begin).collect();
+        let names = pieces.iter().map(|slice| slice.name.clone()).collect();
         self.segments.insert(begin.clone(), names);
+        pieces
     }
 
     fn segment_of(&self, name: &Name) -> Option<Name> {

@@ -124,13 +124,12 @@ impl World {
         zones.chain(self.records.keys().cloned().map(Key::Record))
     }
 
-    /// The version of an object that is known.
-    pub fn resource_version(&self, key: &Key) -> Option<&str> {
-        let identity = match key {
-            Key::Zone(key) => &self.tree.get(key)?.object.identity,
-            Key::Record(key) => &self.records.get(key)?.object.identity,
-        };
-        identity.resource_version.as_deref()
+    /// What is known of an object, if it is.
+    pub fn identity(&self, key: &Key) -> Option<&Identity> {
+        match key {
+            Key::Zone(key) => Some(&self.tree.get(key)?.object.identity),
+            Key::Record(key) => Some(&self.records.get(key)?.object.identity),
+        }
     }
 
     /// How many zones have a version that name servers were told of and have not answered with yet.

@@ -11,6 +11,7 @@
 //!   last.
 //! - [`manifest`]: YAML in, created or applied objects or the API's own words of refusal out.
 //! - [`crds`]: installs kinds and returns when they can be used.
+//! - [`mortal`]: a command whose process does not outlive the one that starts it.
 //! - [`namespace()`]: a fresh namespace, which is how tests that share a control plane keep apart.
 //!
 //! ```no_run
@@ -46,4 +47,5 @@ mod progress;
 mod tail;
 
 pub use namespace::namespace;
+pub use process::mortal;
 pub use wait::eventually;

@@ -118,7 +118,7 @@ impl Exited {
 }
 
 /// A command whose process dies with the thread that starts it.
-pub(crate) fn mortal(program: &Path) -> Command {
+pub fn mortal(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "--"]).arg(program);
     command

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
+use cargo_metadata::MetadataCommand;
 
 use crate::run::{cargo, output, root, run};
 
@@ -15,15 +16,21 @@ const SCENARIOS: &str = "crates/bench/src/scenario";
 
 /// Runs one scenario, or all.
 pub(crate) fn bench(scenario: Option<&str>) -> Result<()> {
-    let mut command = cargo([
-        "run",
+    run(&mut cargo([
+        "build",
         "--release",
         "--locked",
-        "--package",
-        "zonewright-bench",
-        "--",
-    ]);
-    run(command.args(["--commit", &commit()?]).args(scenario))
+        "--workspace",
+    ]))?;
+    let metadata = MetadataCommand::new()
+        .current_dir(root())
+        .no_deps()
+        .exec()?;
+    let programs = metadata.target_directory.join("release");
+    let mut bench = Command::new(programs.join("zonewright-bench"));
+    bench.current_dir(root()).arg("--program");
+    bench.arg(programs.join("zonewright"));
+    run(bench.args(["--commit", &commit()?]).args(scenario))
 }
 
 /// The scenarios and what each of them is about, for the help.

@@ -1,8 +1,9 @@
 //! Objects of any shape in, a decoded one or its problems out.
 
+use std::fmt::Debug;
+
 use k8s_openapi::api::core::v1::Secret;
-use kube::core::ObjectList;
-use kube::core::WatchEvent;
+use kube::core::{DynamicObject, ObjectList, WatchEvent};
 use serde_json::json;
 
 use super::*;
@@ -21,14 +22,19 @@ fn zone(spec: &Value) -> Value {
     json!({ "metadata": { "name": "zone", "namespace": "team" }, "spec": spec })
 }
 
-fn undecodable<K: DeserializeOwned + std::fmt::Debug>(object: Value) -> Box<Undecodable> {
-    serde_json::from_value::<Decoded<K>>(object)
-        .unwrap()
-        .into_result()
-        .unwrap_err()
+/// Read as a whole, and in parts if its metadata can be read, an object has the same problems.
+fn undecodable<K: Resource + DeserializeOwned + Debug>(object: Value) -> Box<Undecodable> {
+    let dynamic = serde_json::from_value::<DynamicObject>(object.clone());
+    let read = serde_json::from_value::<Decoded<K>>(object).unwrap();
+    let undecodable = read.into_result().unwrap_err();
+    if let Ok(dynamic) = dynamic {
+        let parts = Decoded::<K>::of_parts(dynamic.metadata, dynamic.data);
+        assert_eq!(parts.into_result().unwrap_err(), undecodable);
+    }
+    undecodable
 }
 
-fn problem<K: DeserializeOwned + std::fmt::Debug>(object: Value) -> String {
+fn problem<K: Resource + DeserializeOwned + Debug>(object: Value) -> String {
     let problems = undecodable::<K>(object).problems;
     assert_eq!(problems.len(), 1);
     problems[0].to_string()
@@ -258,4 +264,15 @@ proptest::proptest! {
             proptest::prop_assert_eq!(decoded.meta().name.as_deref(), Some("zone"));
         }
     }
+}
+
+#[test]
+fn an_object_in_parts_is_the_same_object() {
+    let spec = json!({ "domainName": "www.example.org.", "type": "A", "rdata": "192.0.2.1" });
+    let object = record(&spec);
+    let dynamic: DynamicObject = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!(
+        Decoded::<Record>::of_parts(dynamic.metadata, dynamic.data),
+        serde_json::from_value(object).unwrap()
+    );
 }

@@ -36,13 +36,6 @@ impl<K: Ord> Lane<K> {
     fn first(&self) -> Option<Instant> {
         self.waiting.first().map(|(due, _)| *due)
     }
-
-    fn due(&self, now: Instant) -> usize {
-        self.waiting
-            .iter()
-            .take_while(|(due, _)| *due <= now)
-            .count()
-    }
 }
 
 impl<K, L> Default for Lanes<K, L> {
@@ -88,16 +81,6 @@ impl<K: Ord, L: Ord + Clone> Lanes<K, L> {
     pub(super) fn first(&self) -> Option<Instant> {
         let first = [self.awake.first(), self.asleep.first()];
         first.into_iter().flatten().map(|(due, _)| *due).min()
-    }
-
-    /// How many keys wait for a time that has come.
-    pub(super) fn due(&self, now: Instant) -> usize {
-        let awake = self.awake.iter();
-        let asleep = self.asleep.iter().take_while(|(due, _)| *due <= now);
-        let lanes = awake
-            .chain(asleep)
-            .filter_map(|(_, lane)| self.by_name.get(lane));
-        lanes.map(|lane| lane.due(now)).sum()
     }
 
     pub(super) fn len(&self) -> usize {

@@ -51,7 +51,6 @@ fn check(history: &'static str) {
             "take" => queue.take(now).unwrap_or("-").to_owned(),
             "next" => shown(queue.next_due().map(|due| due - origin)),
             "oldest" => shown(queue.oldest_due(now)),
-            "due" => queue.due(now).to_string(),
             "waiting" => queue.waiting().to_string(),
             "working" => queue.working().to_string(),
             "known" => queue.entries.len().to_string(),
@@ -311,19 +310,14 @@ fn depth_and_age_are_told() {
          0   push y/1 15
          0   push y/2 900
          9   oldest -
-         9   due 0
          10  oldest 0
-         18  due 2
          30  oldest 20
-         30  due 3
          30  waiting 4
          30  take x/1
          30  oldest 15
-         30  due 2
          30  take y/1
          30  take x/2
          30  oldest -
-         30  due 0
          30  waiting 1
          30  working 3",
     );

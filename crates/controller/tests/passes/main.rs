@@ -42,6 +42,8 @@ on_both! {
     a_record_is_adopted_published_and_says_so;
     /// R8: label and status, nothing else.
     a_record_costs_two_writes;
+    /// R8, Z10.
+    records_made_in_a_rush_are_all_answered_and_cost_two_writes_each;
     /// Z2, R1: woken by the parent, not by time.
     what_comes_before_its_zone_waits_for_it;
     /// R2, R5, K3.
@@ -110,6 +112,29 @@ async fn a_record_costs_two_writes(mut stage: Stage) {
         .changes_until(&created, "Published: True Served")
         .await;
     assert!(changes.len() <= 2, "{changes:#?}");
+}
+
+async fn records_made_in_a_rush_are_all_answered_and_cost_two_writes_each(mut stage: Stage) {
+    const RECORDS: usize = 200;
+    stage.run();
+    stage.create(ZONE).await;
+    stage.settled().await;
+    let before = stage.revision().await;
+    let www = |number: usize| {
+        let name = format!("www-{number}");
+        WWW.replace("name: www", &format!("name: {name}"))
+            .replace("www.example.org.", &format!("{name}.example.org."))
+    };
+    stage.create_at_once((0..RECORDS).map(www)).await;
+    let lines: Vec<String> = (0..RECORDS)
+        .map(|number| format!("www-{number}.example.org. 360 IN A 192.0.2.1"))
+        .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    stage.serves("example.org.", &lines).await;
+    stage.settled().await;
+    let changes = stage.changes_since(&before).await;
+    assert_eq!(changes.len(), RECORDS);
+    assert!(changes.values().all(|count| *count == 2), "{changes:?}");
 }
 
 async fn what_comes_before_its_zone_waits_for_it(mut stage: Stage) {

@@ -8,7 +8,7 @@ use apiserver::Apiserver;
 use controller::health::Pulse;
 use controller::{Clock, Controller, Metrics, NameServer, Options, Running};
 use dns::{Name, Publication, Sighting, Version, zonefile};
-use futures_util::{StreamExt as _, TryStreamExt as _, pin_mut};
+use futures_util::{StreamExt as _, TryStreamExt as _, pin_mut, stream};
 use kube::api::{
     Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, WatchEvent, WatchParams,
 };
@@ -134,6 +134,37 @@ impl Stage {
             );
         }
         created.unwrap()
+    }
+
+    /// Creates the objects of several manifests as fast as can be.
+    pub(crate) async fn create_at_once(&self, manifests: impl Iterator<Item = String>) {
+        let creations = manifests.map(|yaml| async move { self.create(&yaml).await });
+        stream::iter(creations)
+            .buffer_unordered(16)
+            .collect::<Vec<_>>()
+            .await;
+    }
+
+    /// How far the API's history has come.
+    pub(crate) async fn revision(&self) -> String {
+        let (api, _) = self.api("record/");
+        let records = api.list(&ListParams::default()).await.unwrap();
+        records.metadata.resource_version.unwrap()
+    }
+
+    /// How often each Record was changed after it was made, since a revision.
+    pub(crate) async fn changes_since(&self, revision: &str) -> BTreeMap<String, usize> {
+        let (api, _) = self.api("record/");
+        let all_until_now = WatchParams::default().timeout(1);
+        let events = api.watch(&all_until_now, revision).await.unwrap();
+        let mut changes = BTreeMap::new();
+        pin_mut!(events);
+        while let Some(event) = events.next().await {
+            if let WatchEvent::Modified(object) = event.unwrap() {
+                *changes.entry(object.name_any()).or_default() += 1;
+            }
+        }
+        changes
     }
 
     pub(crate) async fn patch(&self, object: &str, patch: &str) {

@@ -19,8 +19,8 @@ use super::contents::Contents;
 /// How long a zone rests after it was written, at least: what a crash may cost of its content, though not of its serial.
 const REST_MIN: Duration = Duration::from_secs(5);
 
-/// How much longer than writing took it rests at least: a twentieth of one processor and disk is for this.
-const REST_FACTOR: u32 = 20;
+/// How much longer than writing took it rests at least: a hundredth of one processor and disk is for this.
+const REST_FACTOR: u32 = 100;
 
 /// What is to be written.
 #[derive(Debug)]

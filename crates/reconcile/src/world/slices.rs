@@ -6,7 +6,7 @@ use api::ZoneKey;
 use kube::core::ObjectMeta;
 
 use super::{Consequences, Policy, World};
-use crate::slice::Layout;
+use crate::slice::{Layout, Slice};
 use crate::zone::ContentView;
 
 /// The most octets of records that a Zone's status holds, whatever their number. In a status an octet becomes at most
@@ -99,30 +99,32 @@ impl World {
             held.moved.clear();
         }
         let cut = (!inline).then(|| {
-            let layout = held.layout(&uid);
+            let (layout, mut slices) = held.layout(&uid);
             let names = layout.names();
             let existing = self.slices.of(&uid);
             let missing = names.iter().filter(|name| !existing.contains(*name));
-            let missing = missing.cloned().collect();
-            (names, layout.slices(&zone, &missing))
+            let mut missing: BTreeSet<String> = missing.cloned().collect();
+            slices.retain(|slice| missing.remove(&slice.name));
+            slices.extend(layout.slices(&zone, &missing));
+            (names, slices)
         });
         Some(ContentView { zone, epoch, cut })
     }
 }
 
 impl super::ZoneContent {
-    /// Where the content is cut, brought up to date.
-    fn layout(&mut self, owner: &str) -> &Layout {
+    /// Where the content is cut, brought up to date, and the slices that were made on the way.
+    fn layout(&mut self, owner: &str) -> (&Layout, Vec<Slice>) {
         let zone = self.content.zone();
         let layout = self.layout.take().filter(|layout| layout.owner() == owner);
-        let layout = match layout {
+        let (layout, cut) = match layout {
             Some(mut layout) => {
-                layout.update(zone, &self.moved);
-                layout
+                let cut = layout.update(zone, &self.moved);
+                (layout, cut)
             }
-            None => Layout::of(zone, owner),
+            None => (Layout::of(zone, owner), Vec::new()),
         };
         self.moved.clear();
-        self.layout.insert(layout)
+        (self.layout.insert(layout), cut)
     }
 }
