@@ -3,6 +3,8 @@
 //! A pass begins with a view and a decision, made at once from the world; what follows is I/O on its own. It ends with what
 //! stands there now, which goes back into the world. No step runs twice.
 
+use std::fmt::Debug;
+
 use api::record::RecordStatus;
 use api::zone::ZoneStatus;
 use api::{Condition, Decoded, ZoneKey};
@@ -10,9 +12,12 @@ use dns::Version;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::api::ObjectMeta;
-use kube::{Client, Resource as _};
+use kube::core::NamespaceResourceScope;
+use kube::{Client, Resource};
 use reconcile::slice::Slice;
 use reconcile::{Key, Label, RecordKey, RecordView, ZoneView, record, zone};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::write::{Target, WriteError};
 
@@ -100,39 +105,35 @@ impl ZoneWork {
 
     async fn perform(self, client: &Client) -> Finished {
         let mut finished = Finished::new(Key::Zone(self.key.clone()));
-        finished.result = self.write(client, &mut finished).await;
+        let key = self.key.clone();
+        let target = Target {
+            client,
+            namespace: &key.namespace,
+            name: &key.name,
+        };
+        let mut writing = Writing::new(target, self.resource_version.clone());
+        finished.result = self.write(&mut writing, &mut finished.written).await;
+        finished.written.zone = writing.written;
+        finished.writes = writing.writes;
         finished
     }
 
-    async fn write(self, client: &Client, finished: &mut Finished) -> Result<(), WriteError> {
-        let target = Target {
-            client,
-            namespace: &self.key.namespace,
-            name: &self.key.name,
-        };
-        let mut resource_version = self.resource_version;
-        if let Some(Label(parent)) = &self.label {
-            let written = target
-                .label::<api::Zone>(resource_version.as_deref(), parent.as_ref())
-                .await?;
-            resource_version = version_of(&written);
-            finished.written.zone = Some(written);
-            finished.writes += 1;
-        }
+    async fn write(
+        self,
+        writing: &mut Writing<'_, api::Zone>,
+        written: &mut Written,
+    ) -> Result<(), WriteError> {
+        writing.label(self.label.as_ref()).await?;
         if !self.create.is_empty() {
-            finished.written.slices = target.create_slices(&self.uid, self.create).await?;
+            let slices = writing.target.create_slices(&self.uid, self.create);
+            written.slices = slices.await?;
         }
         if let Some((before, status)) = &self.status {
-            let written = target
-                .status::<api::Zone, _>(resource_version.as_deref(), before, status)
-                .await?;
-            finished.written.zone = Some(written);
-            finished.writes += 1;
-            let told = (before.conditions.clone(), status.conditions.clone());
-            finished.written.conditions = Some(told);
+            writing.status(before, status).await?;
+            written.conditions = Some((before.conditions.clone(), status.conditions.clone()));
         }
-        finished.written.version = self.version;
-        target.remove_slices(self.remove).await
+        written.version = self.version;
+        writing.target.remove_slices(self.remove).await
     }
 }
 
@@ -162,35 +163,76 @@ impl RecordWork {
 
     async fn perform(self, client: &Client) -> Finished {
         let mut finished = Finished::new(Key::Record(self.key.clone()));
-        finished.result = self.write(client, &mut finished).await;
-        finished
-    }
-
-    async fn write(self, client: &Client, finished: &mut Finished) -> Result<(), WriteError> {
         let target = Target {
             client,
             namespace: &self.key.namespace,
             name: &self.key.name,
         };
-        let mut resource_version = self.resource_version;
-        if let Some(Label(parent)) = &self.label {
-            let written = target
-                .label::<api::Record>(resource_version.as_deref(), parent.as_ref())
-                .await?;
-            resource_version = version_of(&written);
-            finished.written.record = Some(written);
-            finished.writes += 1;
-        }
+        let mut writing = Writing::new(target, self.resource_version.clone());
+        finished.result = self.write(&mut writing, &mut finished.written).await;
+        finished.written.record = writing.written;
+        finished.writes = writing.writes;
+        finished
+    }
+
+    async fn write(
+        &self,
+        writing: &mut Writing<'_, api::Record>,
+        written: &mut Written,
+    ) -> Result<(), WriteError> {
+        writing.label(self.label.as_ref()).await?;
         if let Some((before, status)) = &self.status {
-            let written = target
-                .status::<api::Record, _>(resource_version.as_deref(), before, status)
-                .await?;
-            finished.written.record = Some(written);
-            finished.writes += 1;
-            let told = (before.conditions.clone(), status.conditions.clone());
-            finished.written.conditions = Some(told);
+            writing.status(before, status).await?;
+            written.conditions = Some((before.conditions.clone(), status.conditions.clone()));
         }
         Ok(())
+    }
+}
+
+/// An object that is being written to. Each write is guarded by the version that the one before it left.
+struct Writing<'a, K> {
+    target: Target<'a>,
+    resource_version: Option<String>,
+    /// What stands in the API now, if anything was written.
+    written: Option<Decoded<K>>,
+    writes: u32,
+}
+
+impl<'a, K> Writing<'a, K>
+where
+    K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+    K::DynamicType: Default,
+{
+    fn new(target: Target<'a>, resource_version: Option<String>) -> Self {
+        Self {
+            target,
+            resource_version,
+            written: None,
+            writes: 0,
+        }
+    }
+
+    async fn label(&mut self, label: Option<&Label>) -> Result<(), WriteError> {
+        if let Some(Label(parent)) = label {
+            let version = self.resource_version.as_deref();
+            let written = self.target.label(version, parent.as_ref()).await?;
+            self.wrote(written);
+        }
+        Ok(())
+    }
+
+    async fn status<S: Serialize>(&mut self, before: &S, status: &S) -> Result<(), WriteError> {
+        let version = self.resource_version.as_deref();
+        let written = self.target.status(version, before, status).await?;
+        self.wrote(written);
+        Ok(())
+    }
+
+    fn wrote(&mut self, object: Decoded<K>) {
+        self.resource_version
+            .clone_from(&object.meta().resource_version);
+        self.written = Some(object);
+        self.writes += 1;
     }
 }
 
@@ -223,8 +265,4 @@ impl Finished {
             writes: 0,
         }
     }
-}
-
-fn version_of<K: kube::Resource>(object: &K) -> Option<String> {
-    object.meta().resource_version.clone()
 }
