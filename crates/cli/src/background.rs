@@ -53,14 +53,13 @@ impl Background {
     }
 }
 
-#[cfg(target_os = "linux")]
 fn give_way() {
-    // On Linux niceness belongs to threads. Where it may not be changed, the thread has that of all others.
-    let _ = rustix::process::setpriority_process(None, NICENESS);
+    // Elsewhere niceness belongs to the whole process.
+    if cfg!(target_os = "linux") {
+        // Where it may not be changed, the thread has that of all others.
+        let _ = rustix::process::setpriority_process(None, NICENESS);
+    }
 }
-
-#[cfg(not(target_os = "linux"))]
-fn give_way() {}
 
 #[cfg(test)]
 mod tests {
