@@ -1,22 +1,18 @@
 //! What the program says of itself at `/metrics`.
 
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tokio::time::sleep;
 
 /// How long the program may take to have nothing left to do: a hundred thousand Records are many writes.
 const SETTLES_WITHIN: Duration = Duration::from_mins(5);
-
-/// How often it is asked meanwhile.
-const ASK_EVERY: Duration = Duration::from_millis(100);
 
 /// How often it has to have nothing to do, asked again and again: between two writes it may look idle.
 const IDLE_TIMES: usize = 5;
@@ -66,22 +62,21 @@ pub(crate) async fn settled(server: SocketAddr) -> Result<()> {
     .await
 }
 
+/// Returns when something holds so many times in a row.
 async fn until(server: SocketAddr, times: usize, holds: impl Fn(&Numbers) -> bool) -> Result<()> {
-    let began = Instant::now();
     let mut held = 0;
-    while held < times {
+    let asked = testkit::eventually(SETTLES_WITHIN, "the program to settle", async || {
         let numbers = Numbers::read(server).await;
         held = match &numbers {
             Ok(numbers) if holds(numbers) => held + 1,
             Ok(_) | Err(_) => 0,
         };
-        if SETTLES_WITHIN < began.elapsed() {
-            numbers.context("/metrics")?;
-            bail!("not settled after {SETTLES_WITHIN:?}");
+        if held == times {
+            return Ok(());
         }
-        sleep(ASK_EVERY).await;
-    }
-    Ok(())
+        Err(numbers.map_or_else(|error| error.to_string(), |numbers| numbers.0))
+    });
+    Ok(asked.await?)
 }
 
 #[cfg(test)]

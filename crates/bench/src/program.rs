@@ -104,8 +104,12 @@ impl Serving {
 
 /// A client with a connection of its own.
 pub(crate) async fn client(kubeconfig: &Path) -> Result<Client> {
+    Ok(Client::try_from(config(kubeconfig).await?)?)
+}
+
+/// Where an API is, and who asks.
+pub(crate) async fn config(kubeconfig: &Path) -> Result<kube::Config> {
     let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
     let options = KubeConfigOptions::default();
-    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await?;
-    Ok(Client::try_from(config)?)
+    Ok(kube::Config::from_custom_kubeconfig(kubeconfig, &options).await?)
 }

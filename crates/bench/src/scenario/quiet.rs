@@ -15,8 +15,11 @@ const RECORDS: usize = 10_000;
 const CLIENTS: usize = 16;
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// What was begun by the last write ends within this time: files are synced, connections closed.
-const CALM: Duration = Duration::from_secs(15);
+/// How long what was begun by the last write may take to end: zones are stored, connections closed.
+const CALMS_WITHIN: Duration = Duration::from_mins(1);
+
+/// It has ended when so little is done in a second.
+const CALM: Duration = Duration::from_millis(2);
 
 pub(super) async fn measure(program: &Path) -> Result<Findings> {
     let mut findings = Findings::default();
@@ -28,7 +31,7 @@ pub(super) async fn measure(program: &Path) -> Result<Findings> {
         records::create_all(&clients, RECORDS).await?;
         drop(clients);
         numbers::settled(at.http).await?;
-        sleep(CALM).await;
+        calm(&stage).await?;
         let wrote = async || -> Result<f64> {
             let numbers = Numbers::read(at.http).await?;
             Ok(numbers.sum("zonewright_api_writes_total", ""))
@@ -63,4 +66,20 @@ pub(super) async fn measure(program: &Path) -> Result<Findings> {
             }));
     }
     Ok(findings)
+}
+
+/// Returns after a second in which next to nothing was done.
+async fn calm(stage: &Stage) -> Result<()> {
+    let calm = testkit::eventually(CALMS_WITHIN, "the program to rest", async || {
+        let before = stage.cpu().map_err(|error| error.to_string())?;
+        sleep(Duration::from_secs(1)).await;
+        let after = stage.cpu().map_err(|error| error.to_string())?;
+        let worked = after.saturating_sub(before);
+        if worked <= CALM {
+            Ok(())
+        } else {
+            Err(format!("{worked:?} of processor time in a second"))
+        }
+    });
+    Ok(calm.await?)
 }

@@ -12,10 +12,11 @@ use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use kube::client::ConfigExt as _;
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+
+use crate::program::config;
 
 /// What is spoken on a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -60,10 +61,7 @@ impl Visitor {
         protocol: Protocol,
         kubeconfig: &Path,
     ) -> Result<Self> {
-        let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
-        let options = KubeConfigOptions::default();
-        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await?;
-        let mut tls = config.rustls_client_config()?;
+        let mut tls = config(kubeconfig).await?.rustls_client_config()?;
         tls.alpn_protocols = vec![protocol.alpn()];
         Ok(Self {
             address,
