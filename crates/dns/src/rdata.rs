@@ -12,6 +12,7 @@ mod text;
 mod tokens;
 
 use std::fmt;
+use std::net::IpAddr;
 
 use bytes::Bytes;
 use domain::base::Record;
@@ -148,6 +149,16 @@ impl Rdata {
         data.display_zonefile(DisplayKind::Simple).to_string()
     }
 
+    /// The address that the data is, for the types that are one.
+    fn address(&self) -> Option<IpAddr> {
+        let octets = self.as_wire();
+        match self.rtype {
+            Rtype::A => Some(<[u8; 4]>::try_from(octets).ok()?.into()),
+            Rtype::AAAA => Some(<[u8; 16]>::try_from(octets).ok()?.into()),
+            _ => None,
+        }
+    }
+
     /// The presentation form, or the generic one where reading it back would
     /// not give this value.
     fn presentation(&self) -> String {
@@ -157,9 +168,6 @@ impl Rdata {
             .to_string()
             // The library reads this key with its hyphens and prints it without.
             .replace(" nodefaultalpn", " no-default-alpn");
-        if matches!(self.rtype, Rtype::A | Rtype::AAAA) {
-            return text;
-        }
         let read_back = Rdata::parse(self.rtype, &text, &Name::root());
         if read_back.as_ref() == Ok(self) {
             text
@@ -171,13 +179,16 @@ impl Rdata {
 
 impl fmt::Display for Rdata {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.presentation())
+        match self.address() {
+            Some(address) => address.fmt(f),
+            None => f.pad(&self.presentation()),
+        }
     }
 }
 
 impl fmt::Debug for Rdata {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.rtype, self.presentation())
+        write!(f, "{} {self}", self.rtype)
     }
 }
 

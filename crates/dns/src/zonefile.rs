@@ -63,12 +63,24 @@ pub struct Reading {
 /// Reads a whole zone. Without `origin` the owner of the SOA is the origin.
 pub fn parse(text: &str, origin: Option<&Name>) -> Reading {
     let (records, mut problems) = records(text, origin);
+    let assembled = assemble(records, origin);
+    problems.extend(assembled.problems);
+    problems.sort_by_key(|problem| problem.line);
+    Reading {
+        problems,
+        ..assembled
+    }
+}
+
+/// Puts records together to a zone. Without `origin` the owner of the SOA is the origin.
+pub fn assemble(records: Vec<FileRecord>, origin: Option<&Name>) -> Reading {
+    let mut problems = Vec::new();
     let zone = zone(records, origin, &mut problems);
     problems.sort_by_key(|problem| problem.line);
     Reading { zone, problems }
 }
 
-/// Reads records that need not be a whole zone.
+/// Reads records that need not be a whole zone; [`assemble`] makes one of them.
 pub fn records(text: &str, origin: Option<&Name>) -> (Vec<FileRecord>, Vec<LineProblem>) {
     let mut reader = Reader::new(origin);
     let (mut records, mut problems) = (Vec::new(), Vec::new());
@@ -104,8 +116,13 @@ pub fn print(zone: &Zone, serial: Serial) -> String {
 /// Prints one record as a line with its full name: the canonical line.
 pub fn print_record(name: &Name, ttl: Ttl, data: &Rdata) -> String {
     let mut text = String::new();
-    push_line(&mut text, &name.to_string(), ttl, data);
+    push_record(&mut text, name, ttl, data);
     text
+}
+
+/// Prints one record behind others, as [`print_record`] does.
+pub fn push_record(text: &mut String, name: &Name, ttl: Ttl, data: &Rdata) {
+    push_line(text, name, ttl, data);
 }
 
 /// The name relative to the origin, or whole where a reader would suspect that
@@ -117,12 +134,12 @@ fn owner(name: &Name, origin: &Name) -> String {
     }
 }
 
-fn push_line(text: &mut String, owner: &str, ttl: Ttl, data: &Rdata) {
+fn push_line(text: &mut String, owner: impl fmt::Display, ttl: Ttl, data: &Rdata) {
     writeln!(text, "{owner} {ttl} IN {} {data}", data.rtype())
         .expect("writing to a string cannot fail");
 }
 
-/// Puts records together to a zone; what does not fit becomes a problem.
+/// The zone that records make; what does not fit becomes a problem.
 fn zone(
     records: Vec<FileRecord>,
     origin: Option<&Name>,
@@ -139,11 +156,13 @@ fn zone(
         });
         return None;
     };
-    problems.extend(
-        others
-            .iter()
-            .map(|record| problem(record, "a zone has one SOA record, this is another")),
-    );
+    // A transfer ends with the SOA that it began with.
+    let repeats = |record: &FileRecord| {
+        (&record.name, record.ttl, &record.data) == (&first.name, first.ttl, &first.data)
+    };
+    let others = others.iter().filter(|record| !repeats(record));
+    problems
+        .extend(others.map(|record| problem(record, "a zone has one SOA record, this is another")));
     let origin = origin.unwrap_or(&first.name).clone();
     if first.name != origin {
         problems.push(problem(

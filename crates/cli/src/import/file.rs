@@ -1,10 +1,10 @@
 //! The zone file: what is in it, on which line, and what is left out of it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use dns::zonefile::{self, FileRecord, LineProblem, Reading};
-use dns::{Name, Rdata, Rtype, Serial, SetKey, Severity, Zone};
+use dns::zonefile::{self, FileRecord, LineProblem};
+use dns::{Name, Rdata, Rtype, Serial, Severity, Zone};
 use jiff::civil::Date;
 
 /// How many notes of a kind are shown: more than a screen of them is read by nobody.
@@ -29,25 +29,30 @@ pub(super) struct Note(String);
 impl ZoneFile {
     /// Reads a file: what it says, where that is a zone at all, and everything that is wrong with it.
     pub(super) fn read(text: &str, origin: Option<&Name>) -> (Option<ZoneFile>, Vec<LineProblem>) {
-        let (records, _) = zonefile::records(text, origin);
-        let Reading { zone, mut problems } = zonefile::parse(text, origin);
-        let ignored: HashSet<usize> = ignored(&records).map(|record| record.line).collect();
-        problems.retain(|problem| !ignored.contains(&problem.line));
+        let (records, mut problems) = zonefile::records(text, origin);
+        let (left_out, records): (Vec<_>, Vec<_>) = records
+            .into_iter()
+            .partition(|record| is_signers(record.data.rtype()));
+        let assembled = zonefile::assemble(records.clone(), origin);
+        problems.extend(assembled.problems);
+        problems.sort_by_key(|problem| problem.line);
         let nameless = |problem: &LineProblem| problem.message.contains("$ORIGIN line");
         let nameless = problems.iter().any(nameless);
         problems.extend(nameless.then(hint));
-        let file = zone.map(|(zone, serial)| ZoneFile::new(zone, serial, records));
+        let zone = assembled.zone;
+        let file = zone.map(|(zone, serial)| ZoneFile::new(zone, serial, records, &left_out));
         (file, problems)
     }
 
-    fn new(mut zone: Zone, serial: Serial, records: Vec<FileRecord>) -> ZoneFile {
-        let mut left_out = BTreeMap::new();
-        for record in records
-            .iter()
-            .filter(|record| is_signers(record.data.rtype()))
-        {
-            *left_out.entry(record.data.rtype()).or_default() += 1;
-            zone.remove(&SetKey::new(record.name.clone(), record.data.rtype()));
+    fn new(
+        zone: Zone,
+        serial: Serial,
+        records: Vec<FileRecord>,
+        left_out: &[FileRecord],
+    ) -> ZoneFile {
+        let mut counts = BTreeMap::new();
+        for record in left_out {
+            *counts.entry(record.data.rtype()).or_default() += 1;
         }
         let soa = records
             .iter()
@@ -56,7 +61,7 @@ impl ZoneFile {
             zone,
             serial,
             soa_line: soa.map_or(0, |record| record.line),
-            left_out,
+            left_out: counts,
             lines: records
                 .into_iter()
                 .map(|record| ((record.name, record.data), record.line))
@@ -132,23 +137,6 @@ impl ZoneFile {
             ))
         })
     }
-}
-
-/// Records that do not count: what the signer of this version made, and the SOA that a transfer ends with as it began.
-fn ignored(records: &[FileRecord]) -> impl Iterator<Item = &FileRecord> {
-    let mut soas = records
-        .iter()
-        .filter(|record| record.data.rtype() == Rtype::SOA);
-    let first = soas.next();
-    let repeats = move |record: &FileRecord| {
-        first.is_some_and(|first| {
-            (first.line, &first.name, &first.data) != (record.line, &record.name, &record.data)
-                && (&first.name, first.ttl, &first.data) == (&record.name, record.ttl, &record.data)
-        })
-    };
-    records
-        .iter()
-        .filter(move |record| is_signers(record.data.rtype()) || repeats(record))
 }
 
 /// Whether records of a type are made from the rest of the zone, or speak for the keys that do so. DS is not among them:

@@ -17,6 +17,7 @@ fn check(text: &str, canonical: &str, wire: &[u8]) {
     assert_eq!(Name::from_wire(wire), Ok(name), "{text:?} from the wire");
 }
 
+/// P3: names in other scripts are names like any other.
 #[test]
 fn every_spelling_of_a_name_has_one_form() {
     check(".", ".", b"\0");

@@ -77,7 +77,11 @@ impl Reader {
         let name = name.ok_or("there is no owner that it could inherit")?;
         let head = Head::read(text)?;
         let origin = self.origin_for(&name, head.rtype);
-        let data = Rdata::parse(head.rtype, head.data, &origin).map_err(|err| err.to_string())?;
+        let data = match head.rtype {
+            Rtype::SOA => &in_seconds(head.data),
+            _ => head.data,
+        };
+        let data = Rdata::parse(head.rtype, data, &origin).map_err(|err| err.to_string())?;
         self.last_ttl = head.ttl.or(self.last_ttl);
         let ttl = head.ttl.or(self.default_ttl).or(self.last_ttl);
         let ttl = ttl.or_else(|| Soa::from_rdata(Ttl::ZERO, &data).map(|(soa, _)| soa.minimum));
@@ -150,6 +154,22 @@ impl Head<'_> {
 
 fn whole(entry: &Entry<'_>) -> Result<(), String> {
     entry.fault.map_or(Ok(()), |fault| Err(fault.to_owned()))
+}
+
+/// The data of an SOA with its timers in seconds: they stand behind two names and the serial. What is no time stays as it
+/// is, for the data's own reader to complain about; so does the generic form, which has none.
+fn in_seconds(soa: &str) -> String {
+    let (first, _) = word(soa);
+    if first == r"\#" {
+        return soa.to_owned();
+    }
+    let words = std::iter::successors(Some(word(soa)), |(_, rest)| Some(word(rest)));
+    let words = words.map(|(word, _)| word).take_while(|it| !it.is_empty());
+    let words = words.enumerate().map(|(place, word)| match ttl(word) {
+        Ok(time) if place > 2 => time.to_string(),
+        Ok(_) | Err(_) => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Seconds, or the shorthand that servers take: `1h30m`, `2D`.

@@ -227,6 +227,36 @@ fn a_minimum_that_is_no_ttl_is_told() {
 }
 
 #[test]
+fn the_timers_of_an_soa_may_be_written_with_units() {
+    let text = "example.org. 60 IN SOA ns noc (1\n 4h 1h30m ; refresh, retry\n 2W 300)\n";
+    let (zone, serial) = problems(text, &[]).unwrap();
+    let printed = print(&zone, serial);
+    let soa = "@ 60 IN SOA ns.example.org. noc.example.org. 1 14400 5400 1209600 300\n";
+    assert!(printed.ends_with(soa), "{printed}");
+    let text = "example.org. 60 IN SOA ns noc 1h 2 3 4 5\n";
+    let serial = parse(text, None);
+    assert!(serial.zone.is_none(), "a serial is no time");
+    let text = "example.org. 60 IN SOA ns noc 1 2 3 4 5x\n";
+    assert!(parse(text, None).zone.is_none());
+}
+
+#[test]
+fn an_soa_in_generic_form_has_no_timers_to_convert() {
+    let text = r"example.org. 60 IN SOA \# 22 00 00 0000 1d 00 2d 0000000200000003 0000000400000005";
+    let (zone, serial) = problems(text, &[]).unwrap();
+    assert_eq!(serial, Serial(0x1d_00_2d));
+    assert_eq!(zone.soa().refresh, 2);
+}
+
+#[test]
+fn a_transfer_may_be_read_that_ends_as_it_began() {
+    let soa = "example.org. 60 IN SOA ns noc 1 2 3 4 5\n";
+    let text = format!("{soa}www.example.org. 60 IN A 192.0.2.1\n{soa}");
+    let (zone, _) = problems(&text, &[]).unwrap();
+    assert_eq!(zone.record_count(), 1);
+}
+
+#[test]
 fn a_second_soa_is_refused_and_the_first_stands() {
     let text = format!("{HEAD}@ IN SOA ns noc 7 1 1 1 1\n");
     let (_, serial) = problems(

@@ -2,6 +2,8 @@
 
 use jiff::civil::date;
 
+use dns::SetKey;
+
 use super::*;
 
 const HEAD: &str =
