@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
+use serde_saphyr::{SnippetMode, render_options};
 
 /// How much is read from one file: manifests are written by people.
 const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -106,22 +107,25 @@ fn parse(path: &Path, line: usize, text: &str) -> Document {
             content: Ok(Value::Null),
         };
     }
-    // Counted from the start of the file, so that errors are, too.
-    let placed = "\n".repeat(line - 1) + text;
-    match serde_saphyr::from_str(&placed) {
+    match serde_saphyr::from_str(text) {
         Ok(content) => Document {
             path,
             line: line + lead,
             content: Ok(content),
         },
         Err(error) => {
-            let at = error
+            // The parser counts from the start of the document.
+            let above = line - 1;
+            let inside = error
                 .location()
                 .and_then(|location| usize::try_from(location.line()).ok());
-            let message = error.without_snippet().to_string();
+            let message = error.render_with_options(render_options! {
+                snippets: SnippetMode::Off,
+                line_offset: above as u64,
+            });
             Document {
                 path,
-                line: at.unwrap_or(line + lead),
+                line: inside.map_or(line + lead, |inside| above + inside),
                 content: Err(message),
             }
         }
@@ -149,5 +153,16 @@ mod tests {
             .collect();
         assert!(documents[0].content.is_err());
         assert_eq!(documents[1].content, Ok(serde_json::json!({ "b": 2 })));
+    }
+
+    #[test]
+    fn a_broken_document_is_told_of_by_its_line_in_the_file() {
+        let documents: Vec<Document> = split("a: 1\n---\nb: 2\n---\nc: 3\nc: 4\n")
+            .map(|(line, text)| parse(Path::new("x"), line, text))
+            .collect();
+        let broken = &documents[2];
+        let why = broken.content.as_ref().expect_err("it says c twice");
+        assert_eq!(broken.line, 6);
+        assert!(why.contains("line 6, column 1"), "{why}");
     }
 }
