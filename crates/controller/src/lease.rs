@@ -1,7 +1,7 @@
 //! Leader election: of several processes, one may write (O2).
 //!
-//! Candidates share a `coordination.k8s.io/v1` Lease. The leader renews it; the others watch whether it does, and take
-//! it over when it has not changed for as long as it says. Nobody compares clocks: what counts is how long ago a
+//! Candidates share a `coordination.k8s.io/v1` Lease. The leader renews it, three times as often as it has to; the others
+//! watch whether it does, and take it over when it has not changed for as long as it says. Nobody compares clocks: what counts is how long ago a
 //! candidate itself saw the Lease change, on its own clock. Every write names the version it replaces, so of two who
 //! take it one succeeds.
 //!
@@ -173,7 +173,7 @@ impl Elector {
     async fn run(mut self, mut released: oneshot::Receiver<()>) {
         loop {
             let began = Instant::now();
-            let (patience, next) = (self.candidate.patience(began), began + self.pause());
+            let patience = self.candidate.patience(began);
             tokio::select! {
                 biased;
                 _ = &mut released => break,
@@ -181,6 +181,7 @@ impl Elector {
                     self.end_round(round.unwrap_or_else(|_late| Err("no answer in time".to_owned())));
                 }
             }
+            let next = began + self.pause(began);
             let wake = self.candidate.wake(Instant::now(), next);
             tokio::select! {
                 biased;
@@ -265,9 +266,9 @@ impl Elector {
         written.map_err(|error| error.to_string())
     }
 
-    /// How long a round takes. Those who wait for the Lease do not all ask at the same time.
-    fn pause(&mut self) -> Duration {
-        let period = self.candidate.timing().retry_period;
+    /// From the beginning of a round to that of the next. Those who wait for the Lease do not all ask at the same time.
+    fn pause(&mut self, began: Instant) -> Duration {
+        let period = self.candidate.period(began);
         period.mul_f64(self.chance.random_range(0.8..=1.0))
     }
 }

@@ -36,8 +36,20 @@ impl Candidate {
         }
     }
 
-    pub(super) fn timing(&self) -> Timing {
-        self.options.timing
+    /// How long after the round that began at `began` the next is due. One that renewed is good for a third of the deadline;
+    /// the rest is left for trying again and again.
+    pub(super) fn period(&self, began: Instant) -> Duration {
+        let Timing {
+            renew_deadline,
+            retry_period,
+            ..
+        } = self.options.timing;
+        let renewed = self.renewed.is_some_and(|renewed| renewed >= began);
+        if renewed {
+            (renew_deadline / 3).max(retry_period)
+        } else {
+            retry_period
+        }
     }
 
     /// Whether we lead.
