@@ -32,12 +32,17 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use clap_complete::Shell;
+use tikv_jemallocator::Jemalloc;
 
 use args::controller::Controller;
 use args::get::Get;
 use args::query::Query;
 use args::run::Run;
 use args::{Args, Command, Output, Up};
+
+/// A heap that stays quick when a hundred thousand objects have come and gone in it.
+#[global_allocator]
+static HEAP: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
     let args = Args::parse();

@@ -49,8 +49,8 @@ const GATHER_IN_RUSH: Duration = Duration::from_millis(20);
 const EVENTS_AT_ONCE: usize = 256;
 
 /// A zone rests for so many times as long as it took to publish it: a large zone in a burst of changes leaves the API
-/// most of its time, and in a rush nearly all of it.
-const REST: u32 = 3;
+/// half of its time, and in a rush nearly all of it.
+const REST: u32 = 1;
 const REST_IN_RUSH: u32 = 10;
 
 /// The longest rest: what is written during it waits to be answered.

@@ -165,6 +165,11 @@ impl Inbox {
             self.slices.insert(place(&metadata), metadata.clone());
             consequences.push(world.apply_slice(&metadata));
         }
+        for name in written.removed {
+            let slice = self.slices.remove(&(key.namespace().to_owned(), name));
+            // Nothing follows: that is what the pass wanted.
+            let _told = slice.map(|slice| world.delete_slice(&slice));
+        }
         match key {
             Key::Zone(zone) => {
                 if let Some(object) = written.zone.filter(|it| is_news(world, key, it.meta())) {

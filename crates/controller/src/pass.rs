@@ -63,6 +63,8 @@ pub(crate) struct Written {
     pub(crate) zone: Option<Decoded<api::Zone>>,
     pub(crate) record: Option<Decoded<api::Record>>,
     pub(crate) slices: Vec<ObjectMeta>,
+    /// Slices that are gone.
+    pub(crate) removed: Vec<String>,
     /// The version that the API holds, and the changes in it.
     pub(crate) version: Option<(Version, u64)>,
     /// What the object said about itself, and what it says now.
@@ -133,7 +135,9 @@ impl ZoneWork {
             written.conditions = Some((before.conditions.clone(), status.conditions.clone()));
         }
         written.version = self.version;
-        writing.target.remove_slices(self.remove).await
+        writing.target.remove_slices(&self.remove).await?;
+        written.removed = self.remove;
+        Ok(())
     }
 }
 

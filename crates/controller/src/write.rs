@@ -128,17 +128,14 @@ impl Target<'_> {
     }
 
     /// Removes slices that no status names.
-    pub(crate) async fn remove_slices(&self, names: Vec<String>) -> Result<(), WriteError> {
+    pub(crate) async fn remove_slices(&self, names: &[String]) -> Result<(), WriteError> {
         let api = Api::<ZoneSlice>::namespaced(self.client.clone(), self.namespace);
-        let api = &api;
-        let remove = |name: String| async move {
-            match api.delete(&name, &DeleteParams::default()).await {
-                Ok(_) => Ok(()),
-                Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-                Err(error) => Err(WriteError::from(error)),
-            }
+        let remove = async |name: &String| match api.delete(name, &DeleteParams::default()).await {
+            Ok(_) => Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+            Err(error) => Err(WriteError::from(error)),
         };
-        let names = stream::iter(names.into_iter().map(remove));
+        let names = stream::iter(names.iter().map(remove));
         names.buffered(SLICES_AT_ONCE).try_collect().await
     }
 }

@@ -203,7 +203,7 @@ fn blocks(zone: &Zone, begin: &Name, end: Option<&Name>) -> Vec<Block> {
         last = Some(&key.name);
         let block = blocks.last_mut().expect("the first name has begun a block");
         for data in set.data() {
-            block.text += &zonefile::print_record(&key.name, set.ttl(), data);
+            zonefile::push_record(&mut block.text, &key.name, set.ttl(), data);
         }
     }
     blocks

@@ -5,8 +5,6 @@
 
 mod entries;
 
-use std::collections::BTreeSet;
-
 use api::condition::{find, merge};
 use api::zone::ZoneStatus;
 use api::{ConditionType, Finding, Reason, Status, ZoneKey};
@@ -41,8 +39,8 @@ pub struct ZoneView {
     pub parent: Option<ZoneKey>,
     /// What it says, if it stands and has an SOA.
     pub content: Option<ContentView>,
-    /// The slices that exist.
-    pub slices: BTreeSet<String>,
+    /// Slices that exist, though neither its status nor its content names them.
+    pub surplus: Vec<String>,
     /// The version that name servers answer with, whoever published it.
     pub answered: Option<Serial>,
     /// The highest serial that ever stood for what its name says, as far as it is known here.
@@ -71,7 +69,7 @@ pub struct ZoneDecision {
     pub create: Vec<Slice>,
     /// The version that stands once the status is written, and the changes in it.
     pub version: Option<(Version, u64)>,
-    /// Slices to remove once the status no longer names them.
+    /// Slices to remove. What the status names stays until another status stands there.
     pub remove: Vec<String>,
     /// What is found.
     pub findings: Vec<Finding>,
@@ -86,15 +84,11 @@ pub fn decide(view: &ZoneView, now: Timestamp) -> ZoneDecision {
         (Version { zone, serial }, content.epoch)
     });
     let cut = view.content.as_ref().and_then(|it| it.cut.as_ref());
-    let (names, create) = cut.cloned().unwrap_or_default();
-    // What the status still names stays until another status stands there.
-    let named: BTreeSet<&String> = names.iter().chain(&view.status.slices).collect();
-    let remove = view.slices.iter().filter(|name| !named.contains(name));
     ZoneDecision {
         label,
-        create,
+        create: cut.map(|(_, missing)| missing.clone()).unwrap_or_default(),
         version,
-        remove: remove.cloned().collect(),
+        remove: view.surplus.clone(),
         findings: findings(view),
     }
 }

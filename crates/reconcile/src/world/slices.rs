@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use api::ZoneKey;
 use kube::core::ObjectMeta;
 
+use super::object::ZoneObject;
 use super::{Consequences, Policy, World};
 use crate::slice::{Layout, Slice};
 use crate::zone::ContentView;
@@ -19,8 +20,8 @@ const INLINE_OCTETS_MAX: usize = 128 * 1024;
 pub(super) struct Slices(BTreeMap<String, BTreeSet<String>>);
 
 impl Slices {
-    fn of(&self, owner: &str) -> BTreeSet<String> {
-        self.0.get(owner).cloned().unwrap_or_default()
+    fn of(&self, owner: &str) -> Option<&BTreeSet<String>> {
+        self.0.get(owner)
     }
 
     /// Notes that a slice is there or gone. Tells whether that is news.
@@ -78,9 +79,20 @@ impl World {
         consequences
     }
 
-    /// The slices of a Zone that exist.
-    pub(super) fn slices_of(&self, uid: &str) -> BTreeSet<String> {
-        self.slices.of(uid)
+    /// The slices of a Zone that exist, though neither its status nor its content names them.
+    pub(super) fn surplus(
+        &self,
+        object: &ZoneObject,
+        content: Option<&ContentView>,
+    ) -> Vec<String> {
+        let Some(existing) = self.slices.of(object.identity.age.uid()) else {
+            return Vec::new();
+        };
+        let cut = content.and_then(|content| content.cut.as_ref());
+        let cut = cut.into_iter().flat_map(|(names, _)| names);
+        let named: BTreeSet<&String> = cut.chain(&object.status.slices).collect();
+        let surplus = existing.iter().filter(|name| !named.contains(name));
+        surplus.cloned().collect()
     }
 
     /// What a zone says, cut into slices where a status could not hold it.
@@ -102,7 +114,8 @@ impl World {
             let (layout, mut slices) = held.layout(&uid);
             let names = layout.names();
             let existing = self.slices.of(&uid);
-            let missing = names.iter().filter(|name| !existing.contains(*name));
+            let exists = |name: &String| existing.is_some_and(|existing| existing.contains(name));
+            let missing = names.iter().filter(|name| !exists(name));
             let mut missing: BTreeSet<String> = missing.cloned().collect();
             slices.retain(|slice| missing.remove(&slice.name));
             slices.extend(layout.slices(&zone, &missing));

@@ -24,7 +24,7 @@ impl World {
             name: node.footing.name.clone(),
             standing: node.footing.standing.clone(),
             parent: self.parent(node),
-            slices: self.slices_of(node.object.identity.age.uid()),
+            surplus: self.surplus(&node.object, content.as_ref()),
             answered: name.and_then(|name| self.sight.answered(name)),
             spent: name.and_then(|name| self.sight.spent(name)),
             seen: self.policy.name_server.then_some(seen),

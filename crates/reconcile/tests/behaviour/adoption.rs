@@ -60,7 +60,7 @@ fn a_delegation_is_for_the_namespaces_it_lists() {
     );
 }
 
-/// R3: the peer's `longest-matching-wins`: gone and back again.
+/// R3, B2: the peer's `longest-matching-wins`: gone and back again. The zone that loses a record hears of it at once.
 #[test]
 fn the_longest_zone_that_delegates_a_record_adopts_it() {
     check(

@@ -6,6 +6,7 @@ use api::condition::find;
 use api::zone_slice::{CONTENT_BYTES_MAX, ZoneSlice, ZoneSliceSpec};
 use api::{ConditionType, ZoneKey, parse};
 use dns::{Name, SetKey, Version, Zone};
+use kube::core::ObjectMeta;
 use proptest::prelude::*;
 use zonewright_reconcile::record::Presence;
 use zonewright_reconcile::{Key, Policy, RecordKey};
@@ -114,7 +115,15 @@ fn settled_zone(cluster: &mut Cluster, key: &ZoneKey) -> Option<Zone> {
         .status
         .clone()
         .expect("every zone says something");
-    let existing: BTreeSet<String> = view.slices.clone();
+    let owned = |object: &ObjectMeta| {
+        let mut owners = object.owner_references.iter().flatten();
+        owners.any(|owner| owner.uid == view.identity.age.uid())
+    };
+    let slices = cluster.slices.iter();
+    let existing: BTreeSet<String> = slices
+        .filter(|(_, (object, _))| owned(object))
+        .map(|(name, _)| name.clone())
+        .collect();
     let named: BTreeSet<String> = status.slices.iter().cloned().collect();
     assert_eq!(existing, named, "slices of {key}");
     let zone = view.content?.zone;
