@@ -110,7 +110,7 @@ fn shown(event: &Event) -> String {
     format!("{} {reason} {count}", object.unwrap_or_default())
 }
 
-/// K3.
+/// K3, the peer's S5: what happened is there to be read, not only logged.
 #[tokio::test(start_paused = true)]
 async fn a_note_becomes_an_event_that_says_who_what_and_when() {
     let scene = Scene::open().await;

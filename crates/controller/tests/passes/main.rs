@@ -5,6 +5,9 @@
 
 mod stage;
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use stage::{Home, Stage};
 
 const ZONE: &str = "
@@ -56,6 +59,8 @@ on_both! {
     a_second_controller_after_the_first_writes_nothing;
     /// Z11.
     a_zone_moves_to_slices_and_back;
+    /// Z11.
+    a_zone_is_in_its_status_up_to_a_thousand_entries_and_again_below_eight_hundred;
     /// Z4, Z9, G42.
     what_strangers_write_into_a_status_is_put_right;
 }
@@ -120,17 +125,8 @@ async fn records_made_in_a_rush_are_all_answered_and_cost_two_writes_each(mut st
     stage.create(ZONE).await;
     stage.settled().await;
     let before = stage.revision().await;
-    let www = |number: usize| {
-        let name = format!("www-{number}");
-        WWW.replace("name: www", &format!("name: {name}"))
-            .replace("www.example.org.", &format!("{name}.example.org."))
-    };
-    stage.create_at_once((0..RECORDS).map(www)).await;
-    let lines: Vec<String> = (0..RECORDS)
-        .map(|number| format!("www-{number}.example.org. 360 IN A 192.0.2.1"))
-        .collect();
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    stage.serves("example.org.", &lines).await;
+    stage.create_at_once((0..RECORDS).map(numbered)).await;
+    stage.serves_all("example.org.", hosts(0..RECORDS)).await;
     stage.settled().await;
     let changes = stage.changes_since(&before).await;
     assert_eq!(changes.len(), RECORDS);
@@ -344,6 +340,36 @@ async fn a_zone_moves_to_slices_and_back(mut stage: Stage) {
     assert!(stage.slices().await.is_empty());
 }
 
+/// A zone without name servers has an entry more than it has Records: its SOA.
+async fn a_zone_is_in_its_status_up_to_a_thousand_entries_and_again_below_eight_hundred(
+    mut stage: Stage,
+) {
+    stage.run();
+    stage.create(ZONE).await;
+    let mut there: Range<usize> = 0..0;
+    for (records, entries, slices) in [
+        (0, 1, "none"),
+        (1, 2, "none"),
+        (999, 1_000, "none"),
+        (1_000, 1, "some"),
+        (799, 1, "some"),
+        (798, 799, "none"),
+    ] {
+        let gone = there.start..there.start.max(there.end.saturating_sub(records));
+        let new = there.end..gone.end + records;
+        there = gone.end..gone.end + records;
+        stage
+            .delete_at_once(gone.map(|number| format!("record/host-{number}")))
+            .await;
+        stage.create_at_once(new.map(numbered)).await;
+        stage.serves_all("example.org.", hosts(there.clone())).await;
+        let (entries, slices) = (format!("entries: {entries}"), format!("slices: {slices}"));
+        stage.shows("zone/example-org", &[&entries, &slices]).await;
+    }
+    stage.settled().await;
+    assert!(stage.slices().await.is_empty());
+}
+
 async fn what_strangers_write_into_a_status_is_put_right(mut stage: Stage) {
     stage.run();
     stage.create(ZONE).await;
@@ -379,7 +405,15 @@ async fn what_strangers_write_into_a_status_is_put_right(mut stage: Stage) {
     stage.shows("record/www", &["label: example-org.OWN"]).await;
 }
 
-fn numbered(number: u32) -> String {
+/// A Record for one of many hosts.
+fn numbered(number: usize) -> String {
     WWW.replace("name: www", &format!("name: host-{number}"))
         .replace("www.example.org.", &format!("host-{number}.example.org."))
+}
+
+/// What is served of many hosts.
+fn hosts(numbers: Range<usize>) -> BTreeSet<String> {
+    numbers
+        .map(|number| format!("host-{number}.example.org. 360 IN A 192.0.2.1"))
+        .collect()
 }

@@ -28,6 +28,9 @@ use tokio::time::Instant;
 /// More than anything here takes on a busy machine.
 const SOON: Duration = Duration::from_secs(30);
 
+/// How many requests are under way when it is to go fast.
+const AT_ONCE: usize = 16;
+
 pub(crate) enum Home {
     Embedded,
     Real,
@@ -138,10 +141,17 @@ impl Stage {
 
     /// Creates the objects of several manifests as fast as can be.
     pub(crate) async fn create_at_once(&self, manifests: impl Iterator<Item = String>) {
-        let creations = manifests.map(|yaml| async move { self.create(&yaml).await });
-        stream::iter(creations)
-            .buffer_unordered(16)
-            .collect::<Vec<_>>()
+        let create = async |yaml: String| drop(self.create(&yaml).await);
+        stream::iter(manifests)
+            .for_each_concurrent(AT_ONCE, create)
+            .await;
+    }
+
+    /// Deletes several objects as fast as can be.
+    pub(crate) async fn delete_at_once(&self, objects: impl Iterator<Item = String>) {
+        let delete = async |object: String| self.delete(&object).await;
+        stream::iter(objects)
+            .for_each_concurrent(AT_ONCE, delete)
             .await;
     }
 
@@ -228,26 +238,31 @@ impl Stage {
     }
 
     /// Returns when the name server serves a zone with exactly these records beside the SOA.
-    #[track_caller]
-    pub(crate) fn serves(&self, origin: &str, expected: &[&str]) -> impl Future<Output = ()> {
+    pub(crate) async fn serves(&self, origin: &str, expected: &[&str]) {
+        let expected = expected.iter().map(|&line| line.to_owned());
+        self.serves_all(origin, expected.collect()).await;
+    }
+
+    /// The same with many records.
+    pub(crate) async fn serves_all(&self, origin: &str, expected: BTreeSet<String>) {
         let origin = Name::parse(origin).unwrap();
-        let expected: BTreeSet<String> = expected.iter().map(|&line| line.to_owned()).collect();
-        let served = Arc::clone(&self.served);
-        async move {
-            let what = format!("{origin} to have {expected:?}");
-            eventually(SOON, &what, async || {
-                let served = served.lock().unwrap();
-                let version = served.get(&origin).ok_or("nothing")?;
-                let lines = records(version);
-                if lines == expected {
-                    Ok(())
-                } else {
-                    Err(format!("{lines:#?}"))
-                }
-            })
-            .await
-            .unwrap();
-        }
+        let what = format!("{origin} to have {} records", expected.len());
+        eventually(SOON, &what, async || {
+            let served = self.served.lock().unwrap();
+            let version = served.get(&origin).ok_or("nothing")?;
+            let lines = records(version);
+            let differing: Vec<&String> = lines.symmetric_difference(&expected).collect();
+            if differing.is_empty() {
+                Ok(())
+            } else {
+                Err(format!(
+                    "{} records, differing: {differing:#?}",
+                    lines.len()
+                ))
+            }
+        })
+        .await
+        .unwrap();
     }
 
     pub(crate) async fn serves_nothing(&self, origin: &str) {
