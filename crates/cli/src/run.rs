@@ -60,7 +60,10 @@ async fn serve(run: &Run, kubeconfig: Option<&Path>) -> anyhow::Result<ExitCode>
         leading,
         http: listener,
     })?;
-    tracing::info!(http = %controllers.http(), dns = ?server.as_ref().map(Server::addresses), "Running");
+    let dns = server
+        .as_ref()
+        .and_then(|server| server.addresses().first());
+    tracing::info!(http = %controllers.http(), dns = dns.map(tracing::field::display), "Running");
     stop.asked().await;
     tracing::info!("stopping");
     controllers.shutdown(FINISH_WITHIN).await;

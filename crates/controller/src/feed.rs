@@ -38,7 +38,7 @@ pub const SILENCE_MAX: Duration = Duration::from_secs(150);
 
 /// How often a kind that the cluster does not have is looked for: soon to whoever just installed it, and one small
 /// request.
-pub const ABSENT_EVERY: Duration = Duration::from_secs(30);
+pub const ABSENT_EVERY: Duration = Duration::from_secs(10);
 
 /// A kind to watch.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use kube::runtime::watcher::{self, watcher};
 use rand::rngs::StdRng;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
-use tracing::{info, warn};
+use tracing::warn;
 
 use super::progress::{Board, Standing};
 use super::trouble::{Patience, Trouble};
@@ -92,7 +92,7 @@ impl<K: Clone> Watch<K> {
             Event::Restarted => self.board.restarted(self.place),
             Event::Synced => self.board.stands(self.place, Standing::Synced),
             Event::Absent => {
-                info!(kind = self.resource.kind, "Kind is not installed");
+                warn!(kind = self.resource.kind, "Kind is not installed");
                 self.board.stands(self.place, Standing::Absent);
             }
             Event::Stalled(why) | Event::Failed(why) => {

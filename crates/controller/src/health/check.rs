@@ -11,6 +11,9 @@ use crate::feed::{Progress, SILENCE_MAX, Standing};
 /// be replaced.
 const HEARD_WITHIN: Duration = Duration::from_secs(SILENCE_MAX.as_secs() + 60);
 
+/// What to do where one of our kinds is unknown.
+const NOT_INSTALLED: &str = "the cluster does not have this kind; install it with: zonewright crds | kubectl apply --server-side -f -";
+
 /// Something that was looked at.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Check {
@@ -45,7 +48,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// Every kind that the cluster has is known, and was heard of lately. Kinds that it does not have are switched off.
+/// Every kind is there and known, and was heard of lately.
 pub fn feeds<K: fmt::Display>(progress: &[(K, Progress)], now: Instant) -> Vec<Check> {
     let checks = progress.iter();
     checks
@@ -57,7 +60,7 @@ fn is_fed(progress: &Progress, now: Instant) -> Result<(), String> {
     let error = progress.error.as_ref().map(|error| format!(": {error}"));
     let error = error.unwrap_or_default();
     match (progress.standing, progress.heard) {
-        (Standing::Absent, _) => Ok(()),
+        (Standing::Absent, _) => Err(NOT_INSTALLED.to_owned()),
         (Standing::Syncing, _) | (Standing::Synced, None) => Err(format!("not yet synced{error}")),
         (Standing::Synced, Some(heard)) if now <= heard + HEARD_WITHIN => Ok(()),
         (Standing::Synced, Some(heard)) => {

@@ -70,6 +70,14 @@ impl Identity {
         }
     }
 
+    /// Where this identity is at home.
+    fn namespace(self) -> &'static str {
+        match self {
+            Self::Admin | Self::Tenant | Self::ControllerManager => "default",
+            Self::ServiceAccount => "zonewright-system",
+        }
+    }
+
     /// The file name of this identity's kubeconfig.
     pub(super) fn kubeconfig(self) -> &'static str {
         match self {
@@ -147,7 +155,11 @@ impl Credentials {
                 "certificate-authority-data": ByteString(self.authority_pem.clone().into_bytes()),
             }}],
             "users": [{ "name": name, "user": { "token": self.token(identity) } }],
-            "contexts": [{ "name": name, "context": { "cluster": "test", "user": name } }],
+            "contexts": [{ "name": name, "context": {
+                "cluster": "test",
+                "user": name,
+                "namespace": identity.namespace(),
+            }}],
             "current-context": name,
         });
         config.to_string()
