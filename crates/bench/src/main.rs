@@ -21,9 +21,14 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Parser, ValueEnum as _};
 use jiff::Timestamp;
+use tikv_jemallocator::Jemalloc;
 
 use report::{Report, Run};
 use scenario::Scenario;
+
+/// The heap of the program, for an API that runs here is compared with one that runs there.
+#[global_allocator]
+static HEAP: Jemalloc = Jemalloc;
 
 #[derive(Parser)]
 #[command(

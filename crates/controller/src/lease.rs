@@ -1,6 +1,6 @@
 //! Leader election: of several processes, one may write (O2).
 //!
-//! Candidates share a `coordination.k8s.io/v1` Lease. The leader renews it, three times as often as it has to; the others
+//! Candidates share a `coordination.k8s.io/v1` Lease. The leader renews it, twice as often as it has to; the others
 //! watch whether it does, and take it over when it has not changed for as long as it says. Nobody compares clocks: what counts is how long ago a
 //! candidate itself saw the Lease change, on its own clock. Every write names the version it replaces, so of two who
 //! take it one succeeds.

@@ -36,8 +36,8 @@ impl Candidate {
         }
     }
 
-    /// How long after the round that began at `began` the next is due. One that renewed is good for a third of the deadline;
-    /// the rest is left for trying again and again.
+    /// How long after the round that began at `began` the next is due. One that renewed is good for half of the deadline; the
+    /// other half is left for trying again and again.
     pub(super) fn period(&self, began: Instant) -> Duration {
         let Timing {
             renew_deadline,
@@ -46,7 +46,7 @@ impl Candidate {
         } = self.options.timing;
         let renewed = self.renewed.is_some_and(|renewed| renewed >= began);
         if renewed {
-            (renew_deadline / 3).max(retry_period)
+            renew_deadline / 2
         } else {
             retry_period
         }
