@@ -9,8 +9,8 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, EnterGuard, Handle};
 use tokio::sync::oneshot;
 
-/// How much the thread gives way, from 0 to 19: beside one that is busy it gets a tenth of a processor, and all of one
-/// that is idle.
+/// How much the thread gives way, from 0 to 19: beside one that is busy it gets a thirtieth of a processor, and all of
+/// one that is idle.
 const NICENESS: i32 = 15;
 
 /// A runtime on a thread of its own.

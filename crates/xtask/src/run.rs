@@ -22,10 +22,22 @@ pub(crate) fn root() -> &'static Path {
 }
 
 /// The cargo that runs us, in the workspace's root.
+///
+/// What it tells us about ourselves is not passed on: some build scripts look at these variables, and whatever depends on
+/// them would be built anew whenever someone builds without us.
 pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
     let mut command = Command::new(cargo);
     command.args(arguments).current_dir(root());
+    for (name, _) in std::env::vars_os() {
+        let about_us = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+        if about_us
+            .iter()
+            .any(|about| name.to_string_lossy().starts_with(about))
+        {
+            command.env_remove(name);
+        }
+    }
     command
 }
 

@@ -62,6 +62,12 @@ const PAYLOADS: [u16; 14] = [
     0, 1, 511, 512, 513, 700, 1_000, 1_231, 1_232, 1_233, 1_400, 4_096, 65_534, 65_535,
 ];
 
+/// The least room that an answer has, and the most that ours take.
+const TIGHT_PAYLOADS: [u16; 2] = [512, 1_232];
+
+/// How many queries everything is done to.
+const FAULTY: usize = 5;
+
 /// Labels that exist nowhere, or mean something where they do.
 const LABELS: [&[u8]; 12] = [
     b"*", b"www", b"ns", b"a", b"nosuch", b"_tcp", b"\0", b"x.y", b"zz", b"**", b"-", b"\xff",
@@ -106,12 +112,54 @@ impl<'w> Generator<'w> {
         if kind == Kind::Malformed {
             return malformed::query(&draft, transport, &mut self.chance);
         }
-        Query {
-            kind,
-            transport,
-            octets: draft.octets(),
-            what: draft.what(),
+        whole(kind, transport, &draft)
+    }
+
+    /// What chance brings too seldom: every name in all classes at once, every name in capitals with so little room that some
+    /// sets just fit and some do not, every fault over each transport.
+    pub(crate) fn rare(&mut self) -> Vec<Query> {
+        let mut queries = Vec::new();
+        for name in &self.names {
+            let plain = Draft {
+                name: labels(name),
+                rtype: Rtype::A,
+                class: IN,
+                opcode: 0,
+                bits: 0,
+                edns: None,
+                known: None,
+            };
+            let any_class = Draft {
+                class: ANY,
+                ..plain.clone()
+            };
+            queries.push(whole(Kind::AnyClass, Transport::Udp, &any_class));
+            for payload in TIGHT_PAYLOADS {
+                let edns = Some(Edns {
+                    payload,
+                    version: 0,
+                    dnssec_ok: false,
+                    options: Vec::new(),
+                });
+                let tight = Draft {
+                    name: plain
+                        .name
+                        .iter()
+                        .map(|it| it.to_ascii_uppercase())
+                        .collect(),
+                    edns,
+                    ..plain.clone()
+                };
+                queries.push(whole(Kind::Name, Transport::Udp, &tight));
+            }
         }
+        for transport in [Transport::Udp, Transport::Tcp] {
+            for _ in 0..FAULTY {
+                let draft = self.draft(Kind::Malformed);
+                queries.extend(malformed::queries(&draft, transport, &mut self.chance));
+            }
+        }
+        queries
     }
 
     fn kind(&mut self) -> Kind {
@@ -372,6 +420,16 @@ impl<'w> Generator<'w> {
                 *octet ^= 0x20;
             }
         }
+    }
+}
+
+/// A query to which nothing is done.
+fn whole(kind: Kind, transport: Transport, draft: &Draft) -> Query {
+    Query {
+        kind,
+        transport,
+        octets: draft.octets(),
+        what: draft.what(),
     }
 }
 

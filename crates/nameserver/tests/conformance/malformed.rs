@@ -121,17 +121,28 @@ const OPT: &[u8] = b"\x00\x00\x29\x04\xd0\x00\x00\x00\x00\x00\x00";
 
 /// Does something to a query.
 pub(crate) fn query(draft: &Draft, transport: Transport, chance: &mut StdRng) -> Query {
+    let fault = FAULTS.choose(chance).expect("many");
+    made(fault, draft, transport, chance)
+}
+
+/// Does everything there is to a query, one thing at a time.
+pub(crate) fn queries(draft: &Draft, transport: Transport, chance: &mut StdRng) -> Vec<Query> {
+    let faults = FAULTS.iter();
+    faults
+        .map(|fault| made(fault, draft, transport, chance))
+        .collect()
+}
+
+fn made((fault, make): &Fault, draft: &Draft, transport: Transport, chance: &mut StdRng) -> Query {
     // Of these, EDNS comes only where it is what is wrong.
     let draft = Draft {
         edns: None,
         ..draft.clone()
     };
-    let (fault, make) = FAULTS.choose(chance).expect("many");
-    let octets = make(&draft, chance);
     Query {
         kind: Kind::Malformed,
         transport,
-        octets,
+        octets: make(&draft, chance),
         what: format!("malformed: {fault}"),
     }
 }
