@@ -1,9 +1,9 @@
 //! Leader election: of several processes, one may write (O2).
 //!
 //! Candidates share a `coordination.k8s.io/v1` Lease. The leader renews it, twice as often as it has to; the others
-//! watch whether it does, and take it over when it has not changed for as long as it says. Nobody compares clocks: what counts is how long ago a
-//! candidate itself saw the Lease change, on its own clock. Every write names the version it replaces, so of two who
-//! take it one succeeds.
+//! watch whether it does, and take it over when it has not changed for as long as it says. Nobody compares clocks: what
+//! counts is how long ago a candidate itself saw the Lease change, on its own clock. Every write names the version it
+//! replaces, so of two who take it one succeeds.
 //!
 //! There are never two leaders. A leader counts from the moment it *began* its last successful renewal, and stops
 //! leading at the renew deadline; others count from when they saw the result of that renewal, which is later, and wait
