@@ -13,9 +13,12 @@
 pub mod delegation;
 mod diff;
 mod hash;
+pub mod hosted;
+pub mod limits;
 mod name;
 mod rdata;
 mod record_set;
+pub mod routing;
 mod rtype;
 mod serial;
 mod soa;

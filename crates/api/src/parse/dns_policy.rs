@@ -10,10 +10,10 @@ use ipnet::IpNet;
 use super::collect::Collect;
 use super::health_check::{self, HealthCheck};
 use super::object_name;
-use super::routing::{GeoCode, GeoCodeError, Weight};
 use super::target::Target;
 use crate::dns_policy::{self as object, DnsPolicySpec, LoadBalancingSpec, TargetRef};
 use crate::problem::{FieldPath, Problem};
+use dns::routing::{GeoCode, GeoCodeError, Weight};
 
 /// What a DNSPolicy claims.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -14,9 +14,9 @@ use super::collect::Collect;
 use super::fqdn;
 use super::health_check::{self, HealthCheck};
 use super::object_name;
-use super::routing::{GeoCode, Weight};
 use crate::dns_record::{self as object, DnsRecordSpec};
 use crate::problem::{FieldPath, Problem};
+use dns::routing::{GeoCode, Weight};
 
 /// What a DNSRecord claims.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -9,10 +9,10 @@ use kube::ResourceExt as _;
 use super::DEFAULT_NAMESPACE;
 use super::collect::Collect;
 use super::place::{Place, name_field};
-use super::routing::{GeoCode, Weight};
 use crate::problem::{FieldPath, Problem};
 use crate::record::{self as object, Class};
 use crate::routing::Routing as RoutingSpec;
+use dns::routing::{GeoCode, Weight};
 
 /// The longest `setIdentifier`: what Route 53 takes.
 const SET_IDENTIFIER_CHARS_MAX: usize = 128;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use dns::{DomainName, Name, NameError, Rdata, RdataText, RecordSet, RecordSetError, Rtype, Ttl};
 
 use super::super::collect::Collect;
-use super::super::routing::{GeoCode, Weight};
 use super::{Endpoint, RECORD_TYPES, txt};
 use crate::dns_record::{self as object, ProviderSpecificProperty};
 use crate::problem::FieldPath;
+use dns::routing::{GeoCode, Weight};
 
 /// The property that shares traffic by weight.
 const WEIGHT: &str = "weight";

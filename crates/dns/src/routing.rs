@@ -5,6 +5,22 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Which part of a name's traffic a record set is for. The default is all of it.
+#[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Routing {
+    /// The share among the sets of the same name and type.
+    pub weight: Option<Weight>,
+    /// The clients it is for.
+    pub geo: Option<GeoCode>,
+}
+
+impl Routing {
+    /// Whether the set is for everyone, and no other stands beside it.
+    pub fn is_plain(&self) -> bool {
+        self.weight.is_none() && self.geo.is_none()
+    }
+}
+
 /// The share of one record set among those of its name, relative to the sum of their weights. Where all of them are
 /// zero the shares are equal.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -1,0 +1,10 @@
+//! The translations: each provider is a way to say in its own words what [`dns::hosted`] says, and to hear it.
+//!
+//! All of them have one shape: `x.rs` is the [`Provider`](provider::Provider), `x/client.rs` makes the calls and reads
+//! pages to the end, `x/convert.rs` translates in both directions and is pure. All of them share how fast an account may
+//! be asked ([`pace`]) and whom this process connects to on behalf of others ([`egress`]).
+//!
+//! What they leave to others: what to write, and when.
+
+pub mod egress;
+pub mod pace;
