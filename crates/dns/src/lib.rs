@@ -1,5 +1,6 @@
 //! What DNS is, and nothing else: names, record data, record sets, zones and
-//! their invariants, serial arithmetic, zone files, diffs, delegation rules.
+//! their invariants, serial arithmetic, zone files, diffs, delegation rules; what
+//! providers hold, whose it is, and what to change there.
 //!
 //! Everything here is pure. There is no I/O, no clock and no chance: the same
 //! arguments give the same value on every machine and in every order. Types and
@@ -12,10 +13,13 @@
 
 pub mod delegation;
 mod diff;
+pub mod guard;
 mod hash;
 pub mod hosted;
 pub mod limits;
 mod name;
+pub mod ownership;
+pub mod plan;
 mod rdata;
 mod record_set;
 pub mod routing;
