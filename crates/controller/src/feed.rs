@@ -49,6 +49,8 @@ pub struct Source<K> {
     pub resource: ApiResource,
     /// Where to watch; empty: everywhere.
     pub namespaces: Vec<String>,
+    /// Only objects whose fields are so, if not all of them.
+    pub fields: Option<String>,
 }
 
 /// Something that happened to objects of a kind.
@@ -105,6 +107,7 @@ impl<K: Clone + Send + Sync + 'static> Feed<K> {
             let watch = Watch {
                 kind: source.kind.clone(),
                 resource: source.resource.clone(),
+                fields: source.fields.clone(),
                 namespace,
                 client: hearing::client(client, &board, place),
                 board: Arc::clone(&board),

@@ -32,6 +32,7 @@ impl Watched {
             kind,
             resource: kind.resource(),
             namespaces: namespaces.to_vec(),
+            fields: None,
         };
         Watched::ALL.map(source).into()
     }

@@ -43,6 +43,14 @@ pub struct Metrics {
     queue_oldest_due_seconds: Gauge<f64, AtomicU64>,
     leader: Gauge,
     events_dropped: Counter,
+    dns_record_writes: Family<DnsRecordLabels, Gauge>,
+}
+
+/// In the words of the peer, whose name the metric has.
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct DnsRecordLabels {
+    dns_record_name: String,
+    dns_record_namespace: String,
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
@@ -83,6 +91,7 @@ impl Metrics {
             queue_oldest_due_seconds: Gauge::default(),
             leader: Gauge::default(),
             events_dropped: Counter::default(),
+            dns_record_writes: Family::default(),
         };
         metrics.register(registry);
         metrics
@@ -101,6 +110,7 @@ impl Metrics {
         all.register("queue_oldest_due_seconds", "For how long the oldest due pass has been due", self.queue_oldest_due_seconds.clone());
         all.register("leader", "Whether this process leads", self.leader.clone());
         all.register("events_dropped", "Kubernetes Events that were not written", self.events_dropped.clone());
+        registry.register("dns_provider_write_counter", "Writes of a DNSRecord in a row without it having become as wanted", self.dns_record_writes.clone());
     }
 
     /// A pass over an object has ended.
@@ -157,9 +167,30 @@ impl Metrics {
         self.leader.set(i64::from(leads));
     }
 
+    /// How often a DNSRecord was written in a row (C9).
+    pub fn dns_record_writes(&self, name: &str, namespace: &str, writes: i64) {
+        let labels = DnsRecordLabels::new(name, namespace);
+        self.dns_record_writes.get_or_create(&labels).set(writes);
+    }
+
+    /// A DNSRecord is gone.
+    pub fn dns_record_gone(&self, name: &str, namespace: &str) {
+        let labels = DnsRecordLabels::new(name, namespace);
+        self.dns_record_writes.remove(&labels);
+    }
+
     /// A Kubernetes Event will not be written.
     pub fn event_dropped(&self) {
         self.events_dropped.inc();
+    }
+}
+
+impl DnsRecordLabels {
+    fn new(name: &str, namespace: &str) -> DnsRecordLabels {
+        DnsRecordLabels {
+            dns_record_name: name.to_owned(),
+            dns_record_namespace: namespace.to_owned(),
+        }
     }
 }
 

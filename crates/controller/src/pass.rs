@@ -12,14 +12,11 @@ use dns::Version;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::api::ObjectMeta;
-use kube::core::NamespaceResourceScope;
 use kube::{Client, Resource};
 use reconcile::slice::Slice;
 use reconcile::{Key, Label, RecordKey, RecordView, ZoneView, record, zone};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use crate::write::{Target, WriteError};
+use crate::write::{Target, WriteError, Writing};
 
 /// What is to be written, decided and not yet begun.
 #[derive(Debug)]
@@ -115,8 +112,8 @@ impl ZoneWork {
         };
         let mut writing = Writing::new(target, self.resource_version.clone());
         finished.result = self.write(&mut writing, &mut finished.written).await;
-        finished.written.zone = writing.written;
-        finished.writes = writing.writes;
+        finished.writes = writing.writes();
+        finished.written.zone = writing.into_written();
         finished
     }
 
@@ -174,8 +171,8 @@ impl RecordWork {
         };
         let mut writing = Writing::new(target, self.resource_version.clone());
         finished.result = self.write(&mut writing, &mut finished.written).await;
-        finished.written.record = writing.written;
-        finished.writes = writing.writes;
+        finished.writes = writing.writes();
+        finished.written.record = writing.into_written();
         finished
     }
 
@@ -190,53 +187,6 @@ impl RecordWork {
             written.conditions = Some((before.conditions.clone(), status.conditions.clone()));
         }
         Ok(())
-    }
-}
-
-/// An object that is being written to. Each write is guarded by the version that the one before it left.
-struct Writing<'a, K> {
-    target: Target<'a>,
-    resource_version: Option<String>,
-    /// What stands in the API now, if anything was written.
-    written: Option<Decoded<K>>,
-    writes: u32,
-}
-
-impl<'a, K> Writing<'a, K>
-where
-    K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
-    K::DynamicType: Default,
-{
-    fn new(target: Target<'a>, resource_version: Option<String>) -> Self {
-        Self {
-            target,
-            resource_version,
-            written: None,
-            writes: 0,
-        }
-    }
-
-    async fn label(&mut self, label: Option<&Label>) -> Result<(), WriteError> {
-        if let Some(Label(parent)) = label {
-            let version = self.resource_version.as_deref();
-            let written = self.target.label(version, parent.as_ref()).await?;
-            self.wrote(written);
-        }
-        Ok(())
-    }
-
-    async fn status<S: Serialize>(&mut self, before: &S, status: &S) -> Result<(), WriteError> {
-        let version = self.resource_version.as_deref();
-        let written = self.target.status(version, before, status).await?;
-        self.wrote(written);
-        Ok(())
-    }
-
-    fn wrote(&mut self, object: Decoded<K>) {
-        self.resource_version
-            .clone_from(&object.meta().resource_version);
-        self.written = Some(object);
-        self.writes += 1;
     }
 }
 

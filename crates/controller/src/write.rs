@@ -13,6 +13,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{Api, DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
 use kube::core::NamespaceResourceScope;
 use kube::{Client, Resource};
+use reconcile::Label;
 use reconcile::slice::Slice;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -86,6 +87,21 @@ impl Target<'_> {
         Ok(self.api::<K>().patch(self.name, &by_us(), &patch).await?)
     }
 
+    /// Writes what keeps the object from going.
+    pub(crate) async fn finalizers<K>(
+        &self,
+        version: Option<&str>,
+        finalizers: &[String],
+    ) -> Result<Decoded<K>, WriteError>
+    where
+        K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+        K::DynamicType: Default,
+    {
+        let patch = json!({ "metadata": { "resourceVersion": version, "finalizers": finalizers } });
+        let patch = Patch::Merge(patch);
+        Ok(self.api::<K>().patch(self.name, &by_us(), &patch).await?)
+    }
+
     /// Writes the whole status. `before` is what it replaces: fields that are no longer there go.
     pub(crate) async fn status<K, S>(
         &self,
@@ -137,6 +153,75 @@ impl Target<'_> {
         };
         let names = stream::iter(names.iter().map(remove));
         names.buffered(SLICES_AT_ONCE).try_collect().await
+    }
+}
+
+/// An object that is being written to. Each write is guarded by the version that the one before it left.
+pub(crate) struct Writing<'a, K> {
+    pub(crate) target: Target<'a>,
+    resource_version: Option<String>,
+    /// What stands in the API now, if anything was written.
+    written: Option<Decoded<K>>,
+    writes: u32,
+}
+
+impl<'a, K> Writing<'a, K>
+where
+    K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+    K::DynamicType: Default,
+{
+    pub(crate) fn new(target: Target<'a>, resource_version: Option<String>) -> Self {
+        Self {
+            target,
+            resource_version,
+            written: None,
+            writes: 0,
+        }
+    }
+
+    pub(crate) async fn label(&mut self, label: Option<&Label>) -> Result<(), WriteError> {
+        if let Some(Label(parent)) = label {
+            let version = self.resource_version.as_deref();
+            let written = self.target.label(version, parent.as_ref()).await?;
+            self.wrote(written);
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn status<S: Serialize>(
+        &mut self,
+        before: &S,
+        status: &S,
+    ) -> Result<(), WriteError> {
+        let version = self.resource_version.as_deref();
+        let written = self.target.status(version, before, status).await?;
+        self.wrote(written);
+        Ok(())
+    }
+
+    /// Writes what keeps the object from going.
+    pub(crate) async fn finalizers(&mut self, finalizers: &[String]) -> Result<(), WriteError> {
+        let version = self.resource_version.as_deref();
+        let written = self.target.finalizers(version, finalizers).await?;
+        self.wrote(written);
+        Ok(())
+    }
+
+    /// How often it was written.
+    pub(crate) fn writes(&self) -> u32 {
+        self.writes
+    }
+
+    /// What stands in the API now, if anything was written.
+    pub(crate) fn into_written(self) -> Option<Decoded<K>> {
+        self.written
+    }
+
+    fn wrote(&mut self, object: Decoded<K>) {
+        self.resource_version
+            .clone_from(&object.meta().resource_version);
+        self.written = Some(object);
+        self.writes += 1;
     }
 }
 

@@ -3,7 +3,9 @@
 //! Every provider states its [`Limits`]; plans are made to fit them, so that a provider never has to decide what to leave
 //! out.
 
-use crate::hosted::{Batch, Change, HostedSet};
+use std::ops::Range;
+
+use crate::hosted::{Change, HostedSet};
 use crate::routing::{GeoCode, Routing};
 use crate::{Rtype, Ttl};
 
@@ -80,19 +82,19 @@ impl Limits {
 
     /// Cuts groups of changes into as few batches as they fit into, in order. A group is never divided; one that is too
     /// large by itself has a batch of its own, and the provider says what is wrong with it.
-    pub fn cut(&self, groups: impl IntoIterator<Item = Vec<Change>>) -> Vec<Batch> {
-        let mut batches: Vec<Batch> = Vec::new();
+    pub fn cut<'a>(&self, groups: impl IntoIterator<Item = &'a [Change]>) -> Vec<Range<usize>> {
+        let mut batches: Vec<Range<usize>> = Vec::new();
         let mut load = Load::default();
-        for group in groups {
-            let own = self.load_of(&group);
+        for (index, group) in groups.into_iter().enumerate() {
+            let own = self.load_of(group);
             match batches.last_mut() {
                 Some(batch) if load.and(own).fits(self.batch_max) => {
                     load = load.and(own);
-                    batch.changes.extend(group);
+                    batch.end = index + 1;
                 }
                 Some(_) | None => {
                     load = own;
-                    batches.push(Batch { changes: group });
+                    batches.push(index..index + 1);
                 }
             }
         }
@@ -172,11 +174,15 @@ mod tests {
         }
     }
 
+    /// How many groups each batch has, of groups with changes of so many addresses.
     fn sizes(limits: &Limits, groups: &[&[u8]]) -> Vec<usize> {
-        let group =
-            |addresses: &&[u8]| addresses.iter().map(|count| create("a.", *count)).collect();
-        let batches = limits.cut(groups.iter().map(group));
-        batches.iter().map(|batch| batch.changes.len()).collect()
+        let group = |addresses: &&[u8]| -> Vec<Change> {
+            let changes = addresses.iter().map(|count| create("a.", *count));
+            changes.collect()
+        };
+        let groups: Vec<Vec<Change>> = groups.iter().map(group).collect();
+        let batches = limits.cut(groups.iter().map(Vec::as_slice));
+        batches.into_iter().map(|batch| batch.len()).collect()
     }
 
     #[test]
@@ -184,10 +190,10 @@ mod tests {
         let cases: [(&[&[u8]], &[usize]); 5] = [
             (&[], &[]),
             (&[&[1], &[1], &[1]], &[3]),
-            (&[&[2], &[2, 1], &[1]], &[1, 3]),
+            (&[&[2], &[2, 1], &[1]], &[1, 2]),
             (&[&[3], &[2]], &[1, 1]),
             // Too large by itself, and alone.
-            (&[&[1], &[2, 2], &[1]], &[1, 2, 1]),
+            (&[&[1], &[2, 3], &[1]], &[1, 1, 1]),
         ];
         for (groups, expected) in cases {
             assert_eq!(sizes(&limits(4, 1_000), groups), expected, "{groups:?}");

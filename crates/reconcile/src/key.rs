@@ -6,26 +6,35 @@ use api::ZoneKey;
 use jiff::Timestamp;
 use kube::core::ObjectMeta;
 
-/// The namespace and name of a Record.
+/// The namespace and name of an object.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct RecordKey {
-    /// The Record's namespace.
+pub struct ObjectKey {
+    /// The object's namespace.
     pub namespace: String,
-    /// The Record's name.
+    /// The object's name.
     pub name: String,
 }
 
-impl RecordKey {
-    /// A Record by namespace and name.
-    pub fn new(namespace: &str, name: &str) -> RecordKey {
-        RecordKey {
+/// Which Record.
+pub type RecordKey = ObjectKey;
+
+/// Which DNSRecord.
+pub type DnsRecordKey = ObjectKey;
+
+/// Which Secret.
+pub type SecretKey = ObjectKey;
+
+impl ObjectKey {
+    /// An object by namespace and name.
+    pub fn new(namespace: &str, name: &str) -> ObjectKey {
+        ObjectKey {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
         }
     }
 }
 
-impl fmt::Display for RecordKey {
+impl fmt::Display for ObjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.namespace, self.name)
     }

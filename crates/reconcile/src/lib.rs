@@ -10,14 +10,18 @@
 //! What it leaves to others: reading specs (`api::parse`), what a zone may hold (`dns`), and doing anything
 //! (`controller`).
 
+pub mod dns_record;
 mod finding;
+pub mod hosted;
+pub mod hosting;
 mod key;
 pub mod record;
 pub mod slice;
 pub mod world;
 pub mod zone;
 
-pub use key::{Age, Key, Label, RecordKey};
+pub use hosting::Hosting;
+pub use key::{Age, DnsRecordKey, Key, Label, ObjectKey, RecordKey, SecretKey};
 pub use record::RecordView;
 pub use world::{Authority, Consequences, Policy, World};
 pub use zone::ZoneView;

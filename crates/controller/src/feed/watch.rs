@@ -20,6 +20,7 @@ use super::{Event, Fed, SILENCE_MAX};
 pub(super) struct Watch<K> {
     pub(super) kind: K,
     pub(super) resource: ApiResource,
+    pub(super) fields: Option<String>,
     pub(super) namespace: Option<Arc<str>>,
     pub(super) client: Client,
     pub(super) board: Arc<Board<K>>,
@@ -35,10 +36,14 @@ struct Unheard;
 impl<K: Clone> Watch<K> {
     /// Watches until nobody receives any more.
     pub(super) async fn run(mut self) {
-        let mut config = watcher::Config::default().streaming_lists();
+        let plain = watcher::Config {
+            field_selector: self.fields.clone(),
+            ..watcher::Config::default()
+        };
+        let mut config = plain.clone().streaming_lists();
         while let Ok(trouble) = self.watch(&config).await {
             if trouble == Trouble::Unstreamed {
-                config = watcher::Config::default();
+                config = plain.clone();
             }
         }
     }

@@ -38,6 +38,7 @@ impl Scene {
             kind: *kind,
             resource: resource.clone(),
             namespaces: namespaces.iter().map(ToString::to_string).collect(),
+            fields: None,
         };
         let sources: Vec<_> = sources.iter().map(source).collect();
         let chance = StdRng::seed_from_u64(seed);

@@ -122,6 +122,17 @@ impl Inventory {
         all.filter(|key| key.name.is_at_or_below(below)).collect()
     }
 
+    /// The names whose marks differ between two readings of a zone.
+    pub fn marked_differences(&self, later: &Inventory) -> BTreeSet<Name> {
+        let subjects = self.marks.keys().chain(later.marks.keys());
+        let differ = subjects.filter(|it| self.marks.get(*it) != later.marks.get(*it));
+        let names = differ.filter_map(|(subject, _)| match subject {
+            Subject::Set(name, _) => Some(name.clone()),
+            Subject::Hashed(..) => None,
+        });
+        names.collect()
+    }
+
     fn types_at(&self, name: &Name, identifier: &str) -> Vec<HostedKey> {
         let held = self.at(name).map(|(key, _)| key);
         let data = held.filter(|key| key.rtype != Rtype::TXT && key.identifier == identifier);

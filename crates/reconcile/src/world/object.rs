@@ -55,14 +55,14 @@ pub struct Faults {
 }
 
 impl Faults {
-    fn of_spec(problems: Vec<Problem>) -> Faults {
+    pub(crate) fn of_spec(problems: Vec<Problem>) -> Faults {
         Faults {
             problems,
             undecodable: false,
         }
     }
 
-    fn of_shape(problems: Vec<Problem>) -> Faults {
+    pub(crate) fn of_shape(problems: Vec<Problem>) -> Faults {
         Faults {
             problems,
             undecodable: true,

@@ -113,6 +113,33 @@ impl fmt::Debug for Confidential {
 }
 
 impl Credentials {
+    /// What stands for the account: the same credentials give the same text, and the text gives nothing away.
+    pub fn fingerprint(&self) -> String {
+        let mut hasher = blake3::Hasher::new_derive_key("zonewright provider credentials");
+        let mut add = |text: &str| {
+            hasher.update(&text.len().to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        add(self.kind().name());
+        match self {
+            Credentials::Aws(aws) => {
+                add(aws.keys.as_ref().map_or("", |keys| &keys.id));
+                add(aws.keys.as_ref().map_or("", |keys| keys.secret.expose()));
+                add(&aws.region);
+                add(aws.endpoint.as_deref().unwrap_or_default());
+            }
+            Credentials::Rfc2136(access) => {
+                add(&access.host);
+                add(&access.port.to_string());
+                add(&access.key.name.to_string());
+                add(access.key.secret.expose());
+                add(&format!("{:?}", access.key.algorithm));
+            }
+            Credentials::Zone | Credentials::InMemory => {}
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
     /// Whose they are.
     pub const fn kind(&self) -> ProviderKind {
         match self {

@@ -1,0 +1,263 @@
+//! From watched objects to the index of DNSRecords: what is new, what is gone, and what is known already.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use api::Decoded;
+use api::well_known::secret_type;
+use k8s_openapi::api::core::v1::{Namespace, Secret};
+use kube::Resource as _;
+use kube::api::{ApiResource, DynamicObject, ObjectMeta};
+use reconcile::hosting::is_newer;
+use reconcile::{DnsRecordKey, Hosting, ObjectKey};
+use serde::de::DeserializeOwned;
+use tracing::warn;
+
+use crate::feed::{Event, Fed, Source};
+
+/// The Namespace whose uid stands for the cluster.
+const CLUSTER_NAMESPACE: &str = "kube-system";
+
+/// Secrets that a provider may be reached with: one watch for each type, so that no other Secret is ever seen.
+const SECRET_TYPES: [&str; 8] = [
+    secret_type::AWS,
+    secret_type::GCP,
+    secret_type::AZURE,
+    secret_type::CLOUDFLARE,
+    secret_type::RFC2136,
+    secret_type::WEBHOOK,
+    secret_type::ZONE,
+    secret_type::IN_MEMORY,
+];
+
+/// What is watched.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Watched {
+    DnsRecord,
+    /// Secrets of one type.
+    Secret(&'static str),
+    Namespace,
+}
+
+impl Watched {
+    /// What to watch, in some namespaces or everywhere.
+    pub(super) fn sources(namespaces: &[String]) -> Vec<Source<Watched>> {
+        let secrets = SECRET_TYPES.map(Watched::Secret);
+        let kinds = [Watched::DnsRecord, Watched::Namespace]
+            .into_iter()
+            .chain(secrets);
+        let source = |kind: Watched| Source {
+            kind,
+            resource: kind.resource(),
+            namespaces: kind.narrowed(namespaces),
+            fields: kind.fields(),
+        };
+        kinds.map(source).collect()
+    }
+
+    /// The kind, as in the API.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Watched::DnsRecord => "DNSRecord",
+            Watched::Secret(_) => "Secret",
+            Watched::Namespace => "Namespace",
+        }
+    }
+
+    fn resource(self) -> ApiResource {
+        match self {
+            Watched::DnsRecord => ApiResource::erase::<api::DnsRecord>(&()),
+            Watched::Secret(_) => ApiResource::erase::<Secret>(&()),
+            Watched::Namespace => ApiResource::erase::<Namespace>(&()),
+        }
+    }
+
+    /// Namespaces are in no namespace.
+    fn narrowed(self, namespaces: &[String]) -> Vec<String> {
+        match self {
+            Watched::DnsRecord | Watched::Secret(_) => namespaces.to_vec(),
+            Watched::Namespace => Vec::new(),
+        }
+    }
+
+    fn fields(self) -> Option<String> {
+        match self {
+            Watched::Secret(type_) => Some(format!("type={type_}")),
+            Watched::DnsRecord | Watched::Namespace => None,
+        }
+    }
+}
+
+impl fmt::Display for Watched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Watched::Secret(type_) => write!(f, "Secret of type {type_}"),
+            Watched::DnsRecord | Watched::Namespace => f.write_str(self.name()),
+        }
+    }
+}
+
+/// A watch: a kind, and the namespace it looks at.
+type Scope = (Watched, Option<Arc<str>>);
+
+/// What follows from an event.
+#[derive(Debug, Default)]
+pub(super) struct Touched {
+    /// The records to look at.
+    pub(super) keys: BTreeSet<DnsRecordKey>,
+    /// The records that are gone.
+    pub(super) gone: Vec<DnsRecordKey>,
+    /// The uid that stands for the cluster.
+    pub(super) cluster: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Inbox {
+    /// Watches that have not told everything yet.
+    unsynced: BTreeSet<Scope>,
+    /// What watches that tell everything anew have told so far.
+    telling: BTreeMap<Scope, BTreeSet<ObjectKey>>,
+    /// What each watch has told of.
+    known: BTreeMap<Scope, BTreeSet<ObjectKey>>,
+}
+
+impl Inbox {
+    pub(super) fn new(sources: &[Source<Watched>]) -> Inbox {
+        let scopes = sources.iter().flat_map(|source| {
+            let namespaces = source.namespaces.iter();
+            let each = namespaces.map(|namespace| (source.kind, Some(namespace.as_str().into())));
+            let everywhere = source.namespaces.is_empty().then_some((source.kind, None));
+            each.chain(everywhere).collect::<Vec<Scope>>()
+        });
+        Inbox {
+            unsynced: scopes.collect(),
+            telling: BTreeMap::new(),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// Whether every watch has told everything once.
+    pub(super) fn is_synced(&self) -> bool {
+        self.unsynced.is_empty()
+    }
+
+    /// Takes in what a watch tells.
+    pub(super) fn take_in(&mut self, fed: Fed<Watched>, hosting: &mut Hosting) -> Touched {
+        let scope = (fed.kind, fed.namespace);
+        let mut touched = Touched::default();
+        match fed.event {
+            Event::Restarted => {
+                self.telling.insert(scope, BTreeSet::new());
+            }
+            Event::Applied(object) => {
+                let key = key(&object.metadata);
+                let telling = self.telling.get_mut(&scope);
+                let anew = telling.map(|told| told.insert(key.clone())).is_some();
+                self.known
+                    .entry(scope.clone())
+                    .or_default()
+                    .insert(key.clone());
+                apply(scope.0, &key, *object, anew, hosting, &mut touched);
+            }
+            Event::Deleted(object) => {
+                let key = key(&object.metadata);
+                self.known.entry(scope.clone()).or_default().remove(&key);
+                delete(scope.0, &key, hosting, &mut touched);
+            }
+            Event::Synced => {
+                self.unsynced.remove(&scope);
+                let told = self.telling.remove(&scope).unwrap_or_default();
+                let known = self.known.insert(scope.clone(), told.clone());
+                for key in known.unwrap_or_default().difference(&told) {
+                    delete(scope.0, key, hosting, &mut touched);
+                }
+            }
+            // What is known stays true until someone tells otherwise.
+            Event::Absent | Event::Stalled(_) | Event::Failed(_) => {}
+        }
+        touched
+    }
+
+    /// Takes in what a pass has written.
+    pub(super) fn written(
+        &mut self,
+        key: &DnsRecordKey,
+        object: Decoded<api::DnsRecord>,
+        hosting: &mut Hosting,
+    ) -> BTreeSet<DnsRecordKey> {
+        let known = hosting.resource_version(key);
+        // What is gone meanwhile does not come back.
+        if known.is_none() || !is_newer(known, object.meta().resource_version.as_deref()) {
+            return BTreeSet::new();
+        }
+        hosting.written(key, object);
+        BTreeSet::new()
+    }
+}
+
+fn apply(
+    kind: Watched,
+    key: &ObjectKey,
+    object: DynamicObject,
+    anew: bool,
+    hosting: &mut Hosting,
+    touched: &mut Touched,
+) {
+    match kind {
+        Watched::DnsRecord => {
+            let known = hosting.resource_version(key);
+            let told = object.metadata.resource_version.as_deref();
+            if anew || known.is_none() || is_newer(known, told) {
+                let object = Decoded::of_parts(object.metadata, object.data);
+                touched.keys.extend(hosting.apply_record(key, object));
+            }
+        }
+        Watched::Secret(_) => {
+            if let Some(secret) = read::<Secret>(object) {
+                touched.keys.extend(hosting.apply_secret(key, &secret));
+            }
+        }
+        Watched::Namespace => {
+            if key.name == CLUSTER_NAMESPACE {
+                touched.cluster.clone_from(&object.metadata.uid);
+            }
+            let namespace = read::<Namespace>(object);
+            let keys = hosting.apply_namespace(&key.name, namespace.as_ref());
+            touched.keys.extend(keys);
+        }
+    }
+}
+
+fn delete(kind: Watched, key: &ObjectKey, hosting: &mut Hosting, touched: &mut Touched) {
+    match kind {
+        Watched::DnsRecord => {
+            hosting.delete_record(key);
+            touched.gone.push(key.clone());
+        }
+        Watched::Secret(_) => touched.keys.extend(hosting.delete_secret(key)),
+        Watched::Namespace => {
+            let keys = hosting.apply_namespace(&key.name, None);
+            touched.keys.extend(keys);
+        }
+    }
+}
+
+/// A built-in object. The API checks those itself: what cannot be read is of a version that nobody knows yet.
+fn read<K: DeserializeOwned>(object: DynamicObject) -> Option<K> {
+    let value = serde_json::to_value(object).ok()?;
+    match serde_json::from_value(value) {
+        Ok(object) => Some(object),
+        Err(error) => {
+            warn!(%error, "Cannot read an object");
+            None
+        }
+    }
+}
+
+fn key(object: &ObjectMeta) -> ObjectKey {
+    ObjectKey::new(
+        object.namespace.as_deref().unwrap_or_default(),
+        object.name.as_deref().unwrap_or_default(),
+    )
+}

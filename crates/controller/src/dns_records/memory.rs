@@ -1,0 +1,77 @@
+//! What is remembered of a record from pass to pass, beside what it says itself.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use rand::Rng;
+use tokio::time::Instant;
+
+use crate::backoff::Backoff;
+
+/// How long repairs of what others changed are remembered.
+const FIGHTS_WITHIN: Duration = Duration::from_mins(10);
+
+/// After so many of them somebody else wants it otherwise (C10).
+const FIGHTS_MAX: usize = 3;
+
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// When it is due without anybody asking.
+    due: Option<Instant>,
+    /// What is there at the provider is not what it was.
+    pub(super) drift: bool,
+    /// Only what was read from this time on is believed.
+    pub(super) fresh: Option<Instant>,
+    /// The last pass failed, and is to be tried again.
+    pub(super) retry: bool,
+    /// Failures in a row.
+    pub(super) failures: u32,
+    /// It was written, and could not say so.
+    pub(super) unreported: bool,
+    /// When what others changed was repaired.
+    pub(super) fights: VecDeque<Instant>,
+}
+
+impl Memory {
+    /// A full pass begins: what woke it is taken care of.
+    pub(super) fn begin(&mut self) {
+        self.drift = false;
+        self.fresh = None;
+        self.due = None;
+    }
+
+    /// Whether the time has come to try again what failed.
+    pub(super) fn retry_due(&self, now: Instant) -> bool {
+        self.retry && self.due.is_none_or(|due| due <= now)
+    }
+
+    /// The next time it is due.
+    pub(super) fn again(&mut self, due: Instant) -> Instant {
+        self.due = Some(due);
+        due
+    }
+
+    /// It was looked at too early: it is looked at again when what is known expires, or when it was due anyway.
+    pub(super) fn premature(&mut self, now: Instant, valid_for: Duration) -> Instant {
+        self.drift = false;
+        let expires = now + valid_for;
+        let due = self.due.filter(|due| now < *due);
+        self.again(due.map_or(expires, |due| due.min(expires)))
+    }
+
+    /// How long to wait after another failure.
+    pub(super) fn fail(&mut self, backoff: &Backoff, chance: &mut impl Rng) -> Duration {
+        self.failures = self.failures.saturating_add(1);
+        backoff.delay(self.failures, chance)
+    }
+
+    /// Whether somebody else keeps changing what is written here.
+    pub(super) fn is_contested(&mut self, now: Instant) -> bool {
+        while self
+            .fights
+            .pop_front_if(|then| *then + FIGHTS_WITHIN <= now)
+            .is_some()
+        {}
+        self.fights.len() >= FIGHTS_MAX
+    }
+}

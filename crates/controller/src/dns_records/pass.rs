@@ -1,0 +1,316 @@
+//! One full pass over a DNSRecord: ask the zone, conclude, report. No step runs twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use api::well_known::finalizer;
+use api::{Condition, Decoded};
+use dns::Name;
+use dns::hosted::HostedKey;
+use dns::ownership::OwnerId;
+use dns::plan::Wanted;
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::{Client, Resource as _};
+use reconcile::DnsRecordKey;
+use reconcile::dns_record::{
+    Answer, DnsRecordView, Next, Pace, Provider, Report, Want, conclude, is_clean,
+};
+use reconcile::hosted::Work;
+use reconcile::hosting::Inputs;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::hosted_zone::HostedZoneKey;
+use crate::hosted_zones::HostedZones;
+use crate::write::{Target, WriteError, Writing};
+
+/// Everything a pass is made from.
+pub(super) struct Pass {
+    pub(super) view: DnsRecordView,
+    pub(super) inputs: Option<Inputs>,
+    /// Only what was read from this time on is believed.
+    pub(super) fresh: Option<Instant>,
+    /// Somebody else keeps changing what is written.
+    pub(super) contested: bool,
+    /// An earlier pass wrote and could not say so.
+    pub(super) unreported: bool,
+    pub(super) began: Timestamp,
+    /// How long to wait until what is written should show.
+    pub(super) wait: Duration,
+    pub(super) pace: Pace,
+    pub(super) cluster: Option<String>,
+}
+
+/// What a pass brought about.
+pub(super) struct Finished {
+    pub(super) key: DnsRecordKey,
+    pub(super) inputs: Option<Inputs>,
+    /// What stands in the API now, if anything was written.
+    pub(super) written: Option<Decoded<api::DnsRecord>>,
+    pub(super) result: Result<(), WriteError>,
+    /// Whether the provider was written to.
+    pub(super) wrote: bool,
+    /// Whether that undid what somebody else had done.
+    pub(super) fought: bool,
+    /// Whether the pass did not come to what was wanted.
+    pub(super) failed: bool,
+    pub(super) next: Next,
+    /// The zones it uses.
+    pub(super) zones: BTreeSet<HostedZoneKey>,
+    /// What the record said about itself, and what it says now.
+    pub(super) conditions: Option<(Vec<Condition>, Vec<Condition>)>,
+}
+
+impl Finished {
+    /// The record, for Events about it.
+    pub(super) fn reference(&self) -> Option<ObjectReference> {
+        Some(self.written.as_ref()?.object_ref(&()))
+    }
+}
+
+/// What zones told.
+struct Told {
+    answer: Answer,
+    wanted: Option<BTreeMap<HostedKey, Wanted>>,
+    refused: Vec<String>,
+    secret: String,
+    arrived: bool,
+    wrote: bool,
+}
+
+impl Pass {
+    pub(super) async fn run(
+        mut self,
+        client: &Client,
+        zones: &HostedZones,
+        writers: &Semaphore,
+    ) -> Finished {
+        let key = self.view.key.clone();
+        let target = Target {
+            client,
+            namespace: &key.namespace,
+            name: &key.name,
+        };
+        let mut writing = Writing::new(target, self.view.resource_version.clone());
+        let mut finished = Finished {
+            key: key.clone(),
+            inputs: self.inputs.take(),
+            written: None,
+            result: Ok(()),
+            wrote: false,
+            fought: false,
+            failed: false,
+            next: Next::OnChange,
+            zones: BTreeSet::new(),
+            conditions: None,
+        };
+        finished.result = self
+            .perform(&mut writing, zones, writers, &mut finished)
+            .await;
+        finished.written = writing.into_written();
+        finished
+    }
+
+    async fn perform(
+        &mut self,
+        writing: &mut Writing<'_, api::DnsRecord>,
+        zones: &HostedZones,
+        writers: &Semaphore,
+        finished: &mut Finished,
+    ) -> Result<(), WriteError> {
+        if self.view.deleting && !self.view.is_kept() {
+            // Others keep it: nothing of ours is left.
+            return Ok(());
+        }
+        let owner = self.view.owner(self.cluster.as_deref()).id;
+        let told = if self.can_ask() {
+            self.keep(writing, writers).await?;
+            self.ask(zones, &mut finished.zones).await
+        } else {
+            Told::nothing()
+        };
+        finished.wrote = told.wrote;
+        finished.fought =
+            told.wrote && self.view.is_ready() && !self.view.deleting && self.observed();
+        let contested = self.rival(&told, &owner);
+        let report = Report {
+            answer: &told.answer,
+            wanted: told.wanted.as_ref(),
+            refused: &told.refused,
+            owner: &owner,
+            secret: &told.secret,
+            arrived: told.arrived,
+            unreported: self.unreported,
+            contested: contested.as_deref(),
+            began: self.began,
+            wait: self.wait,
+        };
+        let conclusion = conclude(&self.view, &report, &self.pace);
+        finished.next = conclusion.next;
+        finished.failed = conclusion.failed;
+        let _turn = writers.acquire().await;
+        if let Some(status) = &conclusion.status {
+            let before = &self.view.status;
+            writing.status(before, status).await?;
+            finished.conditions = Some((before.conditions.clone(), status.conditions.clone()));
+        }
+        if conclusion.release {
+            let left = self
+                .view
+                .finalizers
+                .iter()
+                .filter(|it| *it != finalizer::DNS_RECORD);
+            writing
+                .finalizers(&left.cloned().collect::<Vec<_>>())
+                .await?;
+        }
+        Ok(())
+    }
+
+    fn observed(&self) -> bool {
+        self.view.generation == self.view.status.observed_generation
+    }
+
+    /// Whether there is somebody to ask, and something to ask for.
+    fn can_ask(&self) -> bool {
+        let view = &self.view;
+        let abandoned = view.deleting && view.abandoned;
+        let claimed = view.claim.as_ref().is_ok_and(|claim| !claim.delegate);
+        let former = view.former.as_ref().is_none_or(Result::is_ok);
+        !abandoned && claimed && former && view.provider.is_ok()
+    }
+
+    /// Makes sure that the record does not go before what it publishes has gone: from here on something may be there.
+    async fn keep(
+        &self,
+        writing: &mut Writing<'_, api::DnsRecord>,
+        writers: &Semaphore,
+    ) -> Result<(), WriteError> {
+        if self.view.is_kept() || self.view.deleting {
+            return Ok(());
+        }
+        let _turn = writers.acquire().await;
+        let own = [finalizer::DNS_RECORD.to_owned()];
+        let all = self.view.finalizers.iter().chain(&own).cloned();
+        writing.finalizers(&all.collect::<Vec<_>>()).await
+    }
+
+    /// Asks the zone that the record is to be in, and when it is there as wanted, the one that it was in before (P9).
+    async fn ask(&self, zones: &HostedZones, used: &mut BTreeSet<HostedZoneKey>) -> Told {
+        let want = if self.view.deleting {
+            Want::Nothing
+        } else {
+            Want::Claim
+        };
+        let Ok(provider) = &self.view.provider else {
+            return Told::nothing();
+        };
+        let told = self.ask_one(zones, provider, want, used).await;
+        let Some(Ok(former)) = &self.view.former else {
+            return told;
+        };
+        if !is_clean(&told.answer) {
+            return Told {
+                arrived: false,
+                ..told
+            };
+        }
+        let left = self.ask_one(zones, former, Want::Nothing, used).await;
+        if is_clean(&left.answer) {
+            return told;
+        }
+        Told {
+            wanted: told.wanted,
+            arrived: false,
+            ..left
+        }
+    }
+
+    async fn ask_one(
+        &self,
+        zones: &HostedZones,
+        provider: &Provider,
+        want: Want,
+        used: &mut BTreeSet<HostedZoneKey>,
+    ) -> Told {
+        let mut told = Told {
+            secret: provider.secret.clone(),
+            arrived: true,
+            ..Told::nothing()
+        };
+        let host = self.host();
+        let found = zones
+            .get(&self.view.key.namespace, &provider.access, &host)
+            .await;
+        let (key, zone) = match found {
+            Ok(found) => found,
+            Err(failure) => {
+                told.answer = Answer::Failed(failure);
+                return told;
+            }
+        };
+        used.insert(key.clone());
+        let ask = self
+            .view
+            .ask(zone.limits(), &self.pace, self.cluster.as_deref(), want);
+        let mut ask = match ask {
+            Ok(ask) => ask,
+            Err(refused) => {
+                told.refused = refused;
+                return told;
+            }
+        };
+        ask.may_write &= !self.contested;
+        told.wanted = Some(ask.wanted.clone());
+        match zone.ask(ask, self.fresh).await {
+            Ok((apex, verdict)) => {
+                told.wrote = verdict.work == Work::Write;
+                told.answer = Answer::Looked {
+                    zone: (key.zone.0, apex),
+                    verdict,
+                };
+            }
+            Err(failure) => {
+                told.wrote = failure.may_have_written;
+                told.answer = Answer::Failed(failure);
+            }
+        }
+        told
+    }
+
+    fn host(&self) -> Name {
+        let claim = self.view.claim.as_ref().ok();
+        claim.map_or_else(Name::root, |claim| claim.root_host.clone())
+    }
+
+    /// Who keeps changing what is written, if it has been too often and would be once more.
+    fn rival(&self, told: &Told, own: &OwnerId) -> Option<String> {
+        let Answer::Looked { verdict, .. } = &told.answer else {
+            return None;
+        };
+        if !self.contested || verdict.work != Work::Exhausted {
+            return None;
+        }
+        let others = verdict.domain_owners.iter().filter(|other| *other != own);
+        let others: Vec<String> = others.map(|owner| format!("owner {owner}")).collect();
+        Some(if others.is_empty() {
+            "somebody who leaves no mark".to_owned()
+        } else {
+            others.join(", ")
+        })
+    }
+}
+
+impl Told {
+    fn nothing() -> Told {
+        Told {
+            answer: Answer::Unasked,
+            wanted: None,
+            refused: Vec::new(),
+            secret: String::new(),
+            arrived: false,
+            wrote: false,
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! One pass over a DNSRecord: whether to ask its provider now, what to ask, and what follows from the answer (C1–C10).
+//!
+//! ```text
+//!                 full: something changed, failed or expired        light: nothing did
+//! view ─► depth ─────────────────────────────────────────► ask      ──────────────────► the finalizer, and nothing else
+//!                                                           │
+//!                    conclude ◄─ answer ◄─ the zone's writer ┘
+//! ```
+//!
+//! A record that was written is not ready before a later look has found nothing left to write. How long it waits for that
+//! look, how long a look is good for, and how often it may be written in vain stands in its status, where people can see
+//! it and edit it.
+
+mod conclude;
+mod endpoints;
+mod finding;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use api::dns_record::DnsRecordStatus;
+use api::parse;
+use api::parse::provider_secret::{Place, ProviderSecret};
+use api::well_known::finalizer;
+use api::{ConditionType, Problem, Reason, condition, go_duration};
+use dns::Name;
+use dns::hosted::{HostedKey, Share};
+use dns::limits::Limits;
+use dns::ownership::{Owner, OwnerId};
+use jiff::{SignedDuration, Timestamp};
+use provider::Retry;
+
+use crate::DnsRecordKey;
+use crate::hosted::{Approval, Ask, Cause, NamesWanted, Verdict, Work};
+use crate::world::Faults;
+
+pub use conclude::{Conclusion, Next, Report, conclude};
+pub(crate) use endpoints::{key as key_of, published};
+
+/// How the operator wants records to be looked after.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// How long a look that found nothing to do is good for.
+    pub valid_for: Duration,
+    /// When to look again after it.
+    pub requeue: Duration,
+    /// How often one generation may be written in a row.
+    pub write_limit: u32,
+    /// Whether to try again what may go away by itself.
+    pub retry: bool,
+}
+
+/// Everything that bears on a DNSRecord.
+#[derive(Clone, Debug)]
+pub struct DnsRecordView {
+    /// Which one.
+    pub key: DnsRecordKey,
+    /// Its uid.
+    pub uid: String,
+    /// The version of its spec.
+    pub generation: Option<i64>,
+    /// The version of all of it.
+    pub resource_version: Option<String>,
+    /// What it wants, or what is wrong with it.
+    pub claim: Result<parse::dns_record::DnsRecord, Faults>,
+    /// What it says about itself now.
+    pub status: DnsRecordStatus,
+    /// Whether it is being deleted.
+    pub deleting: bool,
+    /// What keeps it from going.
+    pub finalizers: Vec<String>,
+    /// Where it is to be published.
+    pub provider: Result<Provider, Trouble>,
+    /// Where it has been published, if that is somewhere else.
+    pub former: Option<Result<Provider, Trouble>>,
+    /// Whether it is to be let go although its provider cannot be reached.
+    pub abandoned: bool,
+    /// What a person has approved.
+    pub approval: Approval,
+    /// What other records with the same owner want.
+    pub spared: BTreeSet<HostedKey>,
+    /// The names that any record wants.
+    pub names_wanted: NamesWanted,
+    /// How many sets all records of the Secret have put there.
+    pub owned_total: usize,
+}
+
+/// A Secret that can be used.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Provider {
+    /// The name of the Secret.
+    pub secret: String,
+    /// What it says.
+    pub access: ProviderSecret,
+}
+
+/// Why there is nobody to ask.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Trouble {
+    /// The spec names no Secret, and none of the namespace is the default.
+    NoDefault,
+    /// More than one is.
+    SeveralDefaults(Vec<String>),
+    /// There is no such Secret.
+    NoSecret(String),
+    /// There is, and it cannot be used.
+    BadSecret(String, Vec<Problem>),
+    /// Its provider is not enabled.
+    NotEnabled(String, &'static str),
+    /// The host is not in the Secret's domain.
+    Outside {
+        /// The Secret.
+        secret: String,
+        /// Its domain.
+        domain: String,
+    },
+}
+
+/// Why a record is looked at now, beside what it says itself.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Wake {
+    /// Its Secret, or what a person asks for with an annotation, is another one than at the last full pass.
+    pub inputs: bool,
+    /// What is there at the provider is not what it was.
+    pub drift: bool,
+    /// The last pass failed, and the time to try again has come.
+    pub retry: bool,
+}
+
+/// How thorough a pass is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Depth {
+    /// The provider is asked.
+    Full,
+    /// Finalizers and the spec alone: what is there was looked at recently.
+    Light {
+        /// How long that is good for.
+        valid_for: Duration,
+    },
+}
+
+/// What the zone's writer told, or why it was not asked.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// Nobody was asked.
+    Unasked,
+    /// The zone was looked at.
+    Looked {
+        /// What it is called, and where it begins.
+        zone: (String, Name),
+        /// What was found.
+        verdict: Verdict,
+    },
+    /// Something went wrong.
+    Failed(Failure),
+}
+
+/// What went wrong with a provider. One failure can be many records'.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Failure {
+    /// What happened, in one line.
+    pub story: String,
+    /// When to try again.
+    pub retry: Retry,
+    /// Whether it is about the way to the zone rather than what was to be written there.
+    pub way: bool,
+    /// Whether something may have been written.
+    pub may_have_written: bool,
+}
+
+impl Failure {
+    /// What an error means for everybody it concerns.
+    pub fn of(error: &provider::Error) -> Failure {
+        use provider::Error;
+        let way = match error {
+            Error::Missing | Error::Denied(_) => true,
+            Error::Throttled { .. } | Error::Stale | Error::Refused { .. } | Error::Unclear(_) => {
+                false
+            }
+        };
+        Failure {
+            story: error.story(),
+            retry: error.retry(),
+            way,
+            may_have_written: error.may_have_written(),
+        }
+    }
+}
+
+/// How thorough a pass has to be (C5, C6).
+pub fn depth(view: &DnsRecordView, wake: Wake, now: Timestamp) -> Depth {
+    let status = &view.status;
+    let observed = view.generation == status.observed_generation;
+    let newly_deleted = view.deleting && view.reason() != Some(Reason::ProviderEndpointsDeletion);
+    let valid_for = valid_for(status);
+    let expired = status.queued_at.as_ref().is_none_or(|at| {
+        // A time that is still to come would stop the record until then: nobody means that.
+        at.0 > now
+            || at
+                .0
+                .saturating_add(valid_for)
+                .is_ok_and(|until| until <= now)
+    });
+    // What was just written is looked at in a moment anyway, and not before.
+    let drift = wake.drift && !view.is_awaiting();
+    let full = !observed || newly_deleted || wake.inputs || drift || wake.retry || expired;
+    if full {
+        Depth::Full
+    } else {
+        Depth::Light {
+            valid_for: valid_for.unsigned_abs(),
+        }
+    }
+}
+
+/// What cannot be read is over (C6).
+fn valid_for(status: &DnsRecordStatus) -> SignedDuration {
+    let text = status.valid_for.as_deref().unwrap_or_default();
+    let read = go_duration::parse(text).unwrap_or_default();
+    read.max(SignedDuration::ZERO)
+}
+
+impl DnsRecordView {
+    /// In whose name it is published.
+    pub fn owner(&self, cluster: Option<&str>) -> Owner {
+        let chosen = self.claim.as_ref().ok();
+        let chosen = chosen.and_then(|claim| claim.owner_id.clone());
+        // What was used once stays: the marks carry it.
+        let id = self.status.owner_id.clone().or(chosen);
+        Owner {
+            id: id.map_or_else(|| OwnerId::of_uid(&self.uid), OwnerId::new),
+            cluster: cluster.map(str::to_owned),
+            share: Share {
+                name: self.key.name.clone(),
+                uid: self.uid.clone(),
+            },
+        }
+    }
+
+    /// What is to be asked of a zone: that it holds what the record wants, or nothing of it.
+    pub fn ask(
+        &self,
+        limits: &Limits,
+        pace: &Pace,
+        cluster: Option<&str>,
+        want: Want,
+    ) -> Result<Ask, Vec<String>> {
+        let (root_host, wanted) = match (&self.claim, want) {
+            (Ok(claim), Want::Claim) => {
+                let wanted = endpoints::wanted(&claim.endpoints, limits)?;
+                (claim.root_host.clone(), wanted)
+            }
+            (Ok(claim), Want::Nothing) => (claim.root_host.clone(), BTreeMap::new()),
+            (Err(_), _) => return Err(Vec::new()),
+        };
+        let place = self.place(want);
+        Ok(Ask {
+            record: self.key.clone(),
+            owner: self.owner(cluster),
+            scope: parse::fqdn::base(&root_host),
+            root_host,
+            domain: place.map(|place| place.domain.clone()),
+            wanted,
+            last: published(&self.status.endpoints),
+            spared: self.spared.clone(),
+            names_wanted: self.names_wanted.clone(),
+            cause: self.cause(),
+            approval: self.approval.clone(),
+            may_write: self.may_write(pace),
+            owned_total: self.owned_total,
+        })
+    }
+
+    /// Whether it carries our finalizer.
+    pub fn is_kept(&self) -> bool {
+        self.finalizers.iter().any(|it| it == finalizer::DNS_RECORD)
+    }
+
+    /// Whether it was written and has not been seen to be right since.
+    pub fn is_awaiting(&self) -> bool {
+        let awaiting = [
+            Reason::AwaitingValidation,
+            Reason::ProviderEndpointsDeletion,
+        ];
+        self.reason()
+            .is_some_and(|reason| awaiting.contains(&reason))
+    }
+
+    /// Whether its last pass failed.
+    pub fn has_failed(&self) -> bool {
+        let ready = condition::find(&self.status.conditions, ConditionType::Ready);
+        ready.is_some_and(condition::is_bad) && !self.is_awaiting()
+    }
+
+    /// Whether it was all right when it was last looked at.
+    pub fn is_ready(&self) -> bool {
+        let ready = condition::find(&self.status.conditions, ConditionType::Ready);
+        ready.is_some_and(|ready| !condition::is_bad(ready))
+    }
+
+    fn reason(&self) -> Option<Reason> {
+        let ready = condition::find(&self.status.conditions, ConditionType::Ready)?;
+        Reason::from_spelling(&ready.reason)
+    }
+
+    fn place(&self, want: Want) -> Option<&Place> {
+        let provider = match (want, &self.former) {
+            (Want::Nothing, Some(former)) if !self.deleting => former,
+            (Want::Nothing | Want::Claim, _) => &self.provider,
+        };
+        provider.as_ref().ok()?.access.place.as_ref()
+    }
+
+    fn cause(&self) -> Cause {
+        if self.deleting {
+            Cause::Deleted
+        } else if self.generation == self.status.observed_generation {
+            Cause::Unasked
+        } else {
+            Cause::Edited
+        }
+    }
+
+    /// Writes in a row of this generation so far.
+    fn writes(&self) -> i64 {
+        let observed = self.generation == self.status.observed_generation;
+        let counter = self.status.write_counter.filter(|_| observed);
+        counter.unwrap_or_default()
+    }
+
+    /// C7.
+    fn may_write(&self, pace: &Pace) -> bool {
+        self.writes() < i64::from(pace.write_limit)
+    }
+}
+
+/// What a record wants of a zone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Want {
+    /// What its spec says.
+    Claim,
+    /// That nothing of it is left there.
+    Nothing,
+}
+
+/// Whether a look found everything as it should be.
+pub fn is_clean(answer: &Answer) -> bool {
+    matches!(answer, Answer::Looked { verdict, .. } if verdict.work == Work::Nothing)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,368 @@
+//! What a pass comes to: the status, the finalizer, and when to look again.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use api::condition::{merge, without};
+use api::dns_record::{DnsRecordStatus, ProviderRef};
+use api::problem::summary;
+use api::{ConditionType, Finding, Reason, Status, go_duration};
+use dns::hosted::HostedKey;
+use dns::ownership::OwnerId;
+use dns::plan::Wanted;
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use provider::Retry;
+
+use super::{Answer, DnsRecordView, Failure, Pace, Trouble, endpoints, finding};
+use crate::hosted::{Verdict, Work};
+
+/// What a full pass comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conclusion {
+    /// What the record says of itself from now on; nothing if that is what it says already.
+    pub status: Option<DnsRecordStatus>,
+    /// Whether the record may go.
+    pub release: bool,
+    /// Whether it did not come to what was wanted.
+    pub failed: bool,
+    /// When to look again.
+    pub next: Next,
+}
+
+/// When to look at a record again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Next {
+    /// After this time.
+    After(Duration),
+    /// Later and later.
+    Backoff,
+    /// When something changes.
+    OnChange,
+}
+
+/// What a full pass found out.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    /// What the zones told, the one that is to be published in first.
+    pub answer: &'a Answer,
+    /// What was asked for, if anything could be.
+    pub wanted: Option<&'a BTreeMap<HostedKey, Wanted>>,
+    /// What the provider cannot hold of it.
+    pub refused: &'a [String],
+    /// In whose name.
+    pub owner: &'a OwnerId,
+    /// The Secret of the zone that was asked.
+    pub secret: &'a str,
+    /// Whether the record has arrived there, and is nowhere else.
+    pub arrived: bool,
+    /// Whether an earlier pass wrote and could not say so.
+    pub unreported: bool,
+    /// Somebody who keeps changing what was written, if it has been too often.
+    pub contested: Option<&'a str>,
+    /// When the pass began.
+    pub began: Timestamp,
+    /// How long to wait for what was written to show, if anything was.
+    pub wait: Duration,
+}
+
+/// What follows from a full pass.
+pub fn conclude(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Conclusion {
+    let found = Found::new(view, report, pace);
+    let wait = match found.outcome {
+        Outcome::Clean => pace.valid_for,
+        Outcome::Wrote => report.wait,
+        Outcome::Failed(_) => Duration::ZERO,
+    };
+    let before = &view.status;
+    let findings: Vec<Finding> = found
+        .findings
+        .into_iter()
+        .map(|finding| finding.at(view.generation))
+        .collect();
+    let stale: Vec<ConditionType> = [
+        ConditionType::Held,
+        ConditionType::Conflicted,
+        ConditionType::Healthy,
+    ]
+    .into_iter()
+    .filter(|type_| findings.iter().all(|finding| finding.type_ != *type_))
+    .collect();
+    let conditions = without(&before.conditions, &stale);
+    let mut status = DnsRecordStatus {
+        conditions: merge(&conditions, &findings, report.began),
+        observed_generation: view.generation,
+        queued_at: Some(whole_seconds(report.began)),
+        valid_for: Some(go_duration::format(signed(wait))),
+        write_counter: Some(counted(view, &found.outcome)),
+        owner_id: Some(report.owner.to_string()),
+        ..before.clone()
+    };
+    if let Some(place) = found.place {
+        place.write(&mut status, report, view);
+    }
+    let release = view.deleting && found.outcome == Outcome::Clean;
+    Conclusion {
+        status: (status != *before && !release).then_some(status),
+        release,
+        failed: matches!(found.outcome, Outcome::Failed(_)),
+        next: next(&found.outcome, pace, report.wait),
+    }
+}
+
+/// How a pass went.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Outcome {
+    /// There was nothing to write.
+    Clean,
+    /// Something was written.
+    Wrote,
+    /// It was not to be.
+    Failed(Failed),
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Failed {
+    retry: Retry,
+    may_have_written: bool,
+}
+
+const ON_CHANGE: Outcome = Outcome::Failed(Failed {
+    retry: Retry::OnChange,
+    may_have_written: false,
+});
+
+struct Found {
+    outcome: Outcome,
+    findings: Vec<Finding>,
+    place: Option<PlaceFound>,
+}
+
+/// The zone that a record is published in.
+struct PlaceFound {
+    zone: String,
+    apex: String,
+    domain_owners: Vec<String>,
+    published: bool,
+}
+
+impl Found {
+    fn new(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Found {
+        let blocked = |why| Found {
+            outcome: ON_CHANGE,
+            findings: finding::failed(why),
+            place: None,
+        };
+        if view.abandoned && view.deleting {
+            return Found {
+                outcome: Outcome::Clean,
+                findings: Vec::new(),
+                place: None,
+            };
+        }
+        let claim = match &view.claim {
+            Ok(claim) => claim,
+            Err(faults) => {
+                let reason = if faults.undecodable {
+                    Reason::Undecodable
+                } else {
+                    Reason::ValidationError
+                };
+                let problems = summary(&faults.problems);
+                return blocked((
+                    reason,
+                    format!("validation of DNSRecord failed: {problems}"),
+                ));
+            }
+        };
+        if claim.delegate {
+            let message =
+                "spec.delegate: publishing on behalf of other clusters is not supported yet";
+            return blocked((Reason::NotSupported, message.to_owned()));
+        }
+        if !report.refused.is_empty() {
+            return blocked(finding::refused(report.refused));
+        }
+        if let Some(trouble) = first_trouble(view) {
+            return blocked(finding::stuck(finding::trouble(trouble), view.deleting));
+        }
+        let mut found = match report.answer {
+            Answer::Unasked => blocked((Reason::Unknown, "nobody was asked".to_owned())),
+            Answer::Failed(failure) => Found::failed(failure, view, report),
+            Answer::Looked { zone, verdict } => {
+                let mut found = Found::looked(view, verdict, report, pace);
+                found.place = Some(PlaceFound {
+                    zone: zone.0.clone(),
+                    apex: zone.1.to_string().trim_end_matches('.').to_owned(),
+                    domain_owners: verdict
+                        .domain_owners
+                        .iter()
+                        .map(ToString::to_string)
+                        .collect(),
+                    published: matches!(verdict.work, Work::Nothing | Work::Write),
+                });
+                found
+            }
+        };
+        if claim.health_check.is_some() {
+            let message = "health checks are not made yet: every target counts as healthy";
+            found.findings.push(Finding::new(
+                ConditionType::Healthy,
+                Status::Unknown,
+                Reason::NotSupported,
+                message,
+            ));
+        }
+        found
+    }
+
+    fn failed(failure: &Failure, view: &DnsRecordView, report: &Report<'_>) -> Found {
+        let zone = view.status.zone_id.clone();
+        let named = view.provider.as_ref().ok();
+        let named = named.and_then(|it| it.access.place.as_ref().map(|place| place.zone.clone()));
+        let zone = named.or(zone).unwrap_or_default();
+        let secret = report.secret;
+        Found {
+            outcome: Outcome::Failed(Failed {
+                retry: failure.retry,
+                may_have_written: failure.may_have_written,
+            }),
+            findings: finding::failed(finding::stuck(
+                finding::failure(failure, secret, &zone),
+                view.deleting && failure.way,
+            )),
+            place: None,
+        }
+    }
+
+    fn looked(view: &DnsRecordView, verdict: &Verdict, report: &Report<'_>, pace: &Pace) -> Found {
+        let with = |outcome, findings| Found {
+            outcome,
+            findings,
+            place: None,
+        };
+        let mut found = match &verdict.work {
+            Work::Held {
+                hash,
+                sets,
+                empties,
+            } => {
+                let why = finding::held(hash, *sets, *empties);
+                let mut findings = finding::failed(why.clone());
+                let held = Finding::new(ConditionType::Held, Status::True, why.0, why.1);
+                findings.push(held);
+                with(ON_CHANGE, findings)
+            }
+            Work::Exhausted => with(
+                ON_CHANGE,
+                finding::failed(finding::exhausted(pace.write_limit)),
+            ),
+            Work::Nothing if !report.unreported => Found::settled(verdict),
+            Work::Nothing | Work::Write => {
+                let why = if view.deleting {
+                    finding::deleting()
+                } else {
+                    finding::awaiting()
+                };
+                let findings = vec![
+                    finding::ready(Status::False, why.clone()),
+                    finding::synchronised(Status::Unknown, why),
+                ];
+                with(Outcome::Wrote, findings)
+            }
+        };
+        if let Some(writer) = report.contested {
+            found.findings = finding::failed(finding::contested(writer));
+            found.outcome = Outcome::Failed(Failed {
+                retry: Retry::After(pace.requeue),
+                may_have_written: false,
+            });
+        }
+        if !verdict.conflicts.is_empty() {
+            let (reason, message) = finding::conflicted(&verdict.conflicts);
+            let conflict = Finding::new(ConditionType::Conflicted, Status::True, reason, message);
+            found.findings.push(conflict);
+        }
+        found
+    }
+
+    /// There was nothing to write.
+    fn settled(verdict: &Verdict) -> Found {
+        let why = if !verdict.conflicts.is_empty() {
+            Some(finding::conflicted(&verdict.conflicts))
+        } else if !verdict.complaints.is_empty() {
+            Some(finding::complained(&verdict.complaints))
+        } else {
+            None
+        };
+        let findings = match why {
+            Some(why) => finding::failed(why),
+            None => vec![
+                finding::ready(Status::True, finding::success()),
+                finding::synchronised(Status::True, finding::success()),
+            ],
+        };
+        Found {
+            outcome: Outcome::Clean,
+            findings,
+            place: None,
+        }
+    }
+}
+
+/// What stands in the way of asking, if something does.
+fn first_trouble(view: &DnsRecordView) -> Option<&Trouble> {
+    let former = view
+        .former
+        .as_ref()
+        .and_then(|former| former.as_ref().err());
+    view.provider.as_ref().err().or(former)
+}
+
+impl PlaceFound {
+    fn write(self, status: &mut DnsRecordStatus, report: &Report<'_>, view: &DnsRecordView) {
+        if report.arrived {
+            status.zone_id = Some(self.zone);
+            status.zone_domain_name = Some(self.apex);
+            status.domain_owners = self.domain_owners;
+            status.provider_ref = Some(ProviderRef {
+                name: report.secret.to_owned(),
+            });
+        }
+        if self.published && !view.deleting {
+            status.endpoints = report.wanted.map(endpoints::shown).unwrap_or_default();
+        }
+    }
+}
+
+/// C7.
+fn counted(view: &DnsRecordView, outcome: &Outcome) -> i64 {
+    match outcome {
+        Outcome::Clean => 0,
+        Outcome::Wrote => view.writes() + 1,
+        Outcome::Failed(failed) => view.writes() + i64::from(failed.may_have_written),
+    }
+}
+
+fn next(outcome: &Outcome, pace: &Pace, wait: Duration) -> Next {
+    match outcome {
+        Outcome::Clean => Next::After(pace.requeue),
+        Outcome::Wrote => Next::After(wait),
+        // The seed's letter: whoever wants it tried again changes something.
+        Outcome::Failed(_) if !pace.retry => Next::OnChange,
+        Outcome::Failed(failed) => match failed.retry {
+            Retry::After(time) => Next::After(time),
+            Retry::Backoff => Next::Backoff,
+            Retry::OnChange => Next::OnChange,
+        },
+    }
+}
+
+/// The API keeps whole seconds.
+fn whole_seconds(time: Timestamp) -> Time {
+    Time(Timestamp::from_second(time.as_second()).unwrap_or(time))
+}
+
+fn signed(time: Duration) -> SignedDuration {
+    SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX)
+}

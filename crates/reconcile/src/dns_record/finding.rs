@@ -1,0 +1,133 @@
+//! What is found about a DNSRecord, in the words of its conditions.
+
+use api::problem::summary;
+use api::{ConditionType, Finding, Reason, Status};
+use dns::plan::Conflict;
+
+use super::{Failure, Trouble};
+use crate::finding::Why;
+
+/// Ready and Synchronised together: what was tried did not work (P5).
+pub(super) fn failed(why: Why) -> Vec<Finding> {
+    let (reason, message) = why;
+    vec![
+        Finding::new(ConditionType::Ready, Status::False, reason, message.clone()),
+        Finding::new(ConditionType::Synchronised, Status::False, reason, message),
+    ]
+}
+
+pub(super) fn ready(status: Status, why: Why) -> Finding {
+    Finding::new(ConditionType::Ready, status, why.0, why.1)
+}
+
+pub(super) fn synchronised(status: Status, why: Why) -> Finding {
+    Finding::new(ConditionType::Synchronised, status, why.0, why.1)
+}
+
+pub(super) fn success() -> Why {
+    let message = "Provider ensured the dns record";
+    (Reason::ProviderSuccess, message.to_owned())
+}
+
+pub(super) fn awaiting() -> Why {
+    (Reason::AwaitingValidation, "Awaiting Validation".to_owned())
+}
+
+pub(super) fn deleting() -> Why {
+    let message = "DNS records are being deleted from provider";
+    (Reason::ProviderEndpointsDeletion, message.to_owned())
+}
+
+pub(super) fn exhausted(limit: u32) -> Why {
+    let message = format!(
+        "reached write limit to the DNS provider for the same generation of record: it was written {limit} times in a row and still is not as wanted; find out who changes it back, then change the spec"
+    );
+    (Reason::WriteLimitReached, message)
+}
+
+pub(super) fn refused(rules: &[String]) -> Why {
+    let message = format!("validation of DNSRecord failed: {}", rules.join("; "));
+    (Reason::ValidationError, message)
+}
+
+pub(super) fn conflicted(conflicts: &[Conflict]) -> Why {
+    let texts: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
+    (Reason::OwnerConflict, texts.join("; "))
+}
+
+pub(super) fn complained(complaints: &[String]) -> Why {
+    let message = format!(
+        "The DNS provider failed to ensure the record: {}",
+        complaints.join("; ")
+    );
+    (Reason::ProviderError, message)
+}
+
+pub(super) fn held(hash: &str, sets: usize, empties: bool) -> Why {
+    let why = if empties {
+        "a name that is wanted would be left empty"
+    } else {
+        "too much has changed at once at the provider"
+    };
+    let message = format!(
+        "{sets} record sets would be changed although nobody edited this record, and {why}; look at the zone, and to go on set annotation zonewright.dev/approve: \"{hash}\" on this record, or \"all\" on its Namespace"
+    );
+    (Reason::Held, message)
+}
+
+pub(super) fn contested(writer: &str) -> Why {
+    let message = format!(
+        "{writer} keeps changing what this record wants; it is left alone for a while: let one of the two give way"
+    );
+    (Reason::Contested, message)
+}
+
+/// A record that cannot go because of it says how it can (P6).
+pub(super) fn stuck((reason, message): Why, deleting: bool) -> Why {
+    let message = if deleting {
+        format!(
+            "{message}; to delete this record without removing what it published, set annotation zonewright.dev/abandon: \"true\""
+        )
+    } else {
+        message
+    };
+    (reason, message)
+}
+
+/// What a failed call means.
+pub(super) fn failure(failure: &Failure, secret: &str, zone: &str) -> Why {
+    let story = &failure.story;
+    if failure.way {
+        let message = format!(
+            "Secret {secret}: zone {zone}: {story}; correct the Secret or the zone, and this goes on by itself"
+        );
+        (Reason::DnsProviderError, message)
+    } else {
+        let message = format!("The DNS provider failed to ensure the record: {story}");
+        (Reason::ProviderError, message)
+    }
+}
+
+/// Why there is nobody to ask.
+pub(super) fn trouble(trouble: &Trouble) -> Why {
+    let message = match trouble {
+        Trouble::NoDefault => "spec.providerRef: No default provider secret labeled kuadrant.io/default-provider was found; name a Secret, or label one of the namespace kuadrant.io/default-provider=true".to_owned(),
+        Trouble::SeveralDefaults(secrets) => format!(
+            "spec.providerRef: Multiple default providers secrets found. Only one expected: {}; name one of them, or take the label from the others",
+            secrets.join(", ")
+        ),
+        Trouble::NoSecret(secret) => format!(
+            "spec.providerRef.name: there is no Secret {secret} of a provider's type in this namespace; create it, and this goes on by itself"
+        ),
+        Trouble::BadSecret(secret, problems) => {
+            format!("Secret {secret}: {}", summary(problems))
+        }
+        Trouble::NotEnabled(secret, provider) => format!(
+            "Secret {secret}: provider '{provider}' not enabled; start zonewright with --provider {provider}"
+        ),
+        Trouble::Outside { secret, domain } => format!(
+            "spec.rootHost: is outside the DOMAIN_NAME of Secret {secret}, {domain}; use another host or another Secret"
+        ),
+    };
+    (Reason::DnsProviderError, message)
+}

@@ -1,0 +1,142 @@
+//! Objects as they are kept: parsed once, when they arrive.
+
+use std::collections::BTreeMap;
+
+use api::dns_record::DnsRecordStatus;
+use api::parse::dns_record;
+use api::parse::provider_secret::{self, Credentials, ProviderSecret};
+use api::well_known::{annotation, label};
+use api::{Decoded, Problem, ZoneKey};
+use dns::hosted::HostedKey;
+use dns::ownership::OwnerId;
+use k8s_openapi::api::core::v1::{Namespace, Secret};
+use kube::Resource as _;
+use kube::core::ObjectMeta;
+
+use super::Inputs;
+use crate::dns_record::key_of;
+use crate::world::Faults;
+
+const TRUE: &str = "true";
+const ALL: &str = "all";
+
+/// A DNSRecord.
+#[derive(Clone, Debug)]
+pub(super) struct RecordNode {
+    pub(super) uid: String,
+    pub(super) generation: Option<i64>,
+    pub(super) resource_version: Option<String>,
+    pub(super) claim: Result<dns_record::DnsRecord, Faults>,
+    pub(super) status: DnsRecordStatus,
+    pub(super) deleting: bool,
+    pub(super) finalizers: Vec<String>,
+    pub(super) approve: Option<String>,
+    pub(super) abandoned: bool,
+    pub(super) check: Option<String>,
+    /// The Secret that the spec names.
+    pub(super) secret: Option<String>,
+    pub(super) owner: OwnerId,
+    pub(super) wanted: Vec<HostedKey>,
+    /// What it depended on in its last full pass.
+    pub(super) seen: Option<Inputs>,
+}
+
+impl RecordNode {
+    pub(super) fn read(object: Decoded<api::DnsRecord>) -> RecordNode {
+        let meta = object.meta().clone();
+        let (claim, status) = match object.into_result() {
+            Ok(object) => {
+                let claim = dns_record::parse(&object).map_err(Faults::of_spec);
+                (claim, object.status.unwrap_or_default())
+            }
+            Err(undecodable) => (
+                Err(Faults::of_shape(undecodable.problems)),
+                DnsRecordStatus::default(),
+            ),
+        };
+        let uid = meta.uid.clone().unwrap_or_default();
+        let read = claim.as_ref().ok();
+        let chosen = read.and_then(|claim| claim.owner_id.clone());
+        let owner = status.owner_id.clone().or(chosen);
+        let endpoints = read.map(|claim| claim.endpoints.as_slice());
+        let annotated = |key: &str| annotation_of(&meta, key).map(str::to_owned);
+        RecordNode {
+            owner: owner.map_or_else(|| OwnerId::of_uid(&uid), OwnerId::new),
+            uid,
+            generation: meta.generation,
+            deleting: meta.deletion_timestamp.is_some(),
+            finalizers: meta.finalizers.clone().unwrap_or_default(),
+            approve: annotated(annotation::APPROVE),
+            abandoned: annotated(annotation::ABANDON).as_deref() == Some(TRUE),
+            check: annotated(annotation::CHECK),
+            secret: read.and_then(|claim| claim.provider.clone()),
+            wanted: endpoints.unwrap_or_default().iter().map(key_of).collect(),
+            resource_version: meta.resource_version,
+            claim,
+            status,
+            seen: None,
+        }
+    }
+
+    /// Whether a later state of the object is to be looked at. What we write ourselves is known before it is watched, so
+    /// a difference here is somebody else's doing.
+    pub(super) fn asks_for_more(&self, later: &RecordNode) -> bool {
+        let essence = |node: &RecordNode| {
+            (
+                node.uid.clone(),
+                node.generation,
+                (node.deleting, node.finalizers.clone(), node.abandoned),
+                (node.approve.clone(), node.check.clone()),
+                (node.status.queued_at.clone(), node.status.valid_for.clone()),
+            )
+        };
+        essence(self) != essence(later)
+    }
+}
+
+/// A Secret of a provider.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct SecretNode {
+    pub(super) access: Result<ProviderSecret, Vec<Problem>>,
+    /// Whether it is for records that name none.
+    pub(super) default: bool,
+}
+
+impl SecretNode {
+    pub(super) fn read(secret: &Secret, discovery: bool) -> SecretNode {
+        let labels = secret.metadata.labels.as_ref();
+        let default = labels.and_then(|all| all.get(label::DEFAULT_PROVIDER));
+        SecretNode {
+            access: provider_secret::parse(secret, discovery),
+            default: default.is_some_and(|value| value == TRUE),
+        }
+    }
+
+    /// The Zone of this cluster that it leads to.
+    pub(super) fn zone(&self, namespace: &str) -> Option<ZoneKey> {
+        let access = self.access.as_ref().ok()?;
+        let Credentials::Zone = access.credentials else {
+            return None;
+        };
+        let zone = &access.place.as_ref()?.zone;
+        let (namespace, name) = zone.split_once('/').unwrap_or((namespace, zone));
+        Some(ZoneKey::new(namespace, name))
+    }
+}
+
+/// Whether everything in a Namespace is approved (P10).
+pub(super) fn approves_all(namespace: &Namespace) -> bool {
+    annotation_of(&namespace.metadata, annotation::APPROVE) == Some(ALL)
+}
+
+/// Whether an object is newer than a version that is known. Versions that are not numbers are not compared.
+pub fn is_newer(known: Option<&str>, told: Option<&str>) -> bool {
+    let number = |version: Option<&str>| version.and_then(|version| version.parse::<u64>().ok());
+    let (known, told) = (number(known), number(told));
+    known.zip(told).is_none_or(|(known, told)| known < told)
+}
+
+fn annotation_of<'a>(meta: &'a ObjectMeta, key: &str) -> Option<&'a str> {
+    let annotations: Option<&BTreeMap<String, String>> = meta.annotations.as_ref();
+    annotations?.get(key).map(String::as_str)
+}
