@@ -5,25 +5,39 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use api::parse::provider_secret::{ProviderKind, ProviderSecret};
 use controller::health::{self, Pulse};
-use controller::{Clock, Controller, Health, Metrics, NameServer, Running};
+use controller::{
+    Clock, Controller, DnsRecordOptions, DnsRecords, Health, Metrics, NameServer, Open, Opened,
+    Running, RunningDnsRecords,
+};
 use kube::Client;
 use nameserver::{Limits, OpenError, Server};
 use prometheus_client::registry::Registry;
+use provider::Boxed;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
+use reconcile::dns_record::Pace;
+use reconcile::hosted::GuardRules;
+use reconcile::hosting::HostingPolicy;
 use reconcile::{Authority, Policy};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
+use crate::args::controller::pace::Retry;
+use crate::args::controller::providers::Provider as ProviderFlag;
 use crate::args::controller::{Controller as Flags, zones::ZoneAuthority};
 use crate::background::Background;
 
 /// How many publications wait for the name server: it takes all that are there at once.
 const PUBLICATIONS_MAX: usize = 64;
+
+/// How much the controllers of Zones can have to say to those of DNSRecords.
+const NEIGHBOURS_MAX: usize = 4096;
 
 /// How many sightings wait for the controllers.
 const SIGHTINGS_MAX: usize = 1024;
@@ -83,6 +97,7 @@ pub(crate) struct Parts<'a> {
 pub(crate) struct Controllers {
     background: Background,
     running: Running,
+    dns_records: RunningDnsRecords,
     http: SocketAddr,
     stop: watch::Sender<bool>,
 }
@@ -91,23 +106,40 @@ impl Controllers {
     pub(crate) fn start(parts: Parts<'_>) -> anyhow::Result<Controllers> {
         let mut registry = Registry::default();
         let pulse = Pulse::new(Instant::now());
+        let metrics = Metrics::new(&mut registry);
+        let (neighbours, noticed) = mpsc::channel(NEIGHBOURS_MAX);
+        let dns_records = DnsRecords {
+            client: parts.client.clone(),
+            options: dns_record_options(parts.flags, parts.namespaces.clone()),
+            open: Arc::new(Opener(providers::Registry::default())),
+            neighbours: noticed,
+            clock: Clock::System,
+            chance: StdRng::from_os_rng(),
+            leading: parts.leading.clone(),
+            metrics: metrics.clone(),
+            pulse: Pulse::new(Instant::now()),
+            identity: identity(),
+        };
         let controller = Controller {
             client: parts.client,
             options: options(parts.flags, parts.namespaces),
             name_server: parts.name_server,
+            neighbours: Some(neighbours),
             clock: Clock::System,
             chance: StdRng::from_os_rng(),
             leading: parts.leading,
-            metrics: Metrics::new(&mut registry),
+            metrics,
             pulse: pulse.clone(),
             identity: identity(),
         };
         let background = Background::start("controllers").context("cannot start a thread")?;
-        let running = {
+        let (running, dns_records) = {
             let _inside = background.enter();
-            controller.start()
+            (controller.start(), dns_records.start())
         };
-        let health = Health::new(registry, pulse).ready_when(running.checks());
+        let health = Health::new(registry, pulse)
+            .ready_when(running.checks())
+            .ready_when(dns_records.checks());
         let http = parts
             .http
             .local_addr()
@@ -127,6 +159,7 @@ impl Controllers {
         Ok(Controllers {
             background,
             running,
+            dns_records,
             http,
             stop,
         })
@@ -144,7 +177,11 @@ impl Controllers {
 
     /// Lets what has begun finish.
     pub(crate) async fn shutdown(self, within: Duration) {
-        if !self.running.shutdown(within).await {
+        let (zones, records) = tokio::join!(
+            self.running.shutdown(within),
+            self.dns_records.shutdown(within)
+        );
+        if !(zones && records) {
             tracing::warn!("Controllers did not finish in time");
         }
         self.stop.send_replace(true);
@@ -156,6 +193,55 @@ impl Controllers {
 pub(crate) fn identity() -> String {
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "zonewright".to_owned());
     format!("{host}_{}", std::process::id())
+}
+
+/// From Secrets to providers.
+struct Opener(providers::Registry);
+
+impl Open for Opener {
+    fn open<'a>(
+        &'a self,
+        namespace: &'a str,
+        access: &'a ProviderSecret,
+    ) -> Boxed<'a, Result<Opened, provider::Error>> {
+        Box::pin(async {
+            let (provider, zone) = self.0.open(namespace, access).await?;
+            Ok(Opened { provider, zone })
+        })
+    }
+}
+
+fn dns_record_options(flags: &Flags, namespaces: Vec<String>) -> DnsRecordOptions {
+    let pace = &flags.pace;
+    let enabled = flags
+        .providers
+        .providers
+        .iter()
+        .map(|provider| match provider {
+            ProviderFlag::Aws => ProviderKind::Aws,
+            ProviderFlag::Rfc2136 => ProviderKind::Rfc2136,
+            ProviderFlag::Zone => ProviderKind::Zone,
+            ProviderFlag::Inmemory => ProviderKind::InMemory,
+        });
+    DnsRecordOptions {
+        namespaces,
+        pace: Pace {
+            valid_for: pace.valid_for,
+            requeue: pace.requeue_time,
+            write_limit: pace.write_limit.get(),
+            retry: pace.retry == Retry::Transient,
+        },
+        validation: pace.min_requeue_time,
+        debounce: pace.debounce,
+        policy: HostingPolicy {
+            enabled: enabled.collect(),
+            discovery: flags.providers.zone_discovery,
+        },
+        guard: GuardRules {
+            percent_max: u32::from(flags.zones.guard_percent),
+            deletions: flags.zones.guard_deletions,
+        },
+    }
 }
 
 fn options(flags: &Flags, namespaces: Vec<String>) -> controller::Options {

@@ -24,6 +24,7 @@ use tokio::time::{Instant, interval, timeout};
 use tracing::{debug, info, warn};
 
 use crate::clock::Clock;
+use crate::dns_records::Neighbour;
 use crate::events::{Recorder, transitions};
 use crate::feed::{Fed, Feed};
 use crate::health::{Check, Pulse, feeds};
@@ -33,6 +34,7 @@ use crate::pass::{Finished, RecordWork, Work, Written, ZoneWork};
 use crate::queue::{self, Outcome, Queue};
 use crate::rush::Rush;
 use crate::stopwatch::Stopwatch;
+use crate::tap::Tap;
 use crate::write::WriteError;
 
 /// How many Zones are written at a time. Each has its own pace; together they must not flood the API.
@@ -76,6 +78,8 @@ pub struct Controller {
     pub options: Options,
     /// The way to name servers of this process, if there are any.
     pub name_server: Option<NameServer>,
+    /// Who is told of Zones, and of Records that belong to DNSRecords.
+    pub neighbours: Option<mpsc::Sender<Neighbour>>,
     /// Where wall time comes from.
     pub clock: Clock,
     /// Where chance comes from.
@@ -209,6 +213,7 @@ struct Shell {
     recorder: Recorder,
     world: World,
     inbox: Inbox,
+    tap: Tap,
     zones: Queue<ZoneKey, String>,
     records: Queue<RecordKey, String>,
     /// Records that are about to be answered, and until when they say nothing.
@@ -243,6 +248,7 @@ impl Shell {
             client,
             options,
             name_server,
+            neighbours,
             clock,
             mut chance,
             leading,
@@ -285,6 +291,7 @@ impl Shell {
             recorder,
             world: World::new(policy, stored),
             inbox,
+            tap: Tap::new(neighbours),
             zones: Queue::new(
                 zones,
                 |key: &ZoneKey| key.namespace.clone(),
@@ -386,6 +393,7 @@ impl Shell {
             if self.synced && Inbox::is_foreign(&fed, &self.world) {
                 self.rush.note(now);
             }
+            self.tap.note(&fed);
             for consequences in self.inbox.take_in(fed, &mut self.world) {
                 self.follow(consequences);
             }

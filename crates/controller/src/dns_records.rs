@@ -327,9 +327,9 @@ impl Shell {
             self.cluster = Some(short_hash36(&uid, CLUSTER_CHARS));
         }
         for key in touched.gone {
-            self.memory.remove(&key);
             self.metrics.dns_record_gone(&key.name, &key.namespace);
-            self.release(&key, &BTreeSet::new());
+            self.release(&key, BTreeSet::new());
+            self.memory.remove(&key);
         }
         self.push(touched.keys);
     }
@@ -451,7 +451,7 @@ impl Shell {
         if let (Some(inputs), true) = (finished.inputs, finished.result.is_ok()) {
             self.hosting.passed(&key, inputs);
         }
-        self.release(&key, &finished.zones);
+        self.release(&key, finished.zones);
         if let Some(status) = self.hosting.view(&key).map(|view| view.status) {
             let writes = status.write_counter.unwrap_or_default();
             self.metrics
@@ -506,21 +506,23 @@ impl Shell {
     }
 
     /// Lets go of the zones that a record no longer uses.
-    fn release(&mut self, key: &DnsRecordKey, used: &BTreeSet<HostedZoneKey>) {
-        let mut idle = Vec::new();
-        for (zone, users) in &mut self.uses {
-            if !used.contains(zone) && users.remove(key) && users.is_empty() {
-                idle.push(zone.clone());
-            }
-        }
-        for zone in used {
+    fn release(&mut self, key: &DnsRecordKey, used: BTreeSet<HostedZoneKey>) {
+        for zone in &used {
             let users = self.uses.entry(zone.clone()).or_default();
             users.insert(key.clone());
         }
-        for zone in idle {
-            self.uses.remove(&zone);
-            let zones = Arc::clone(&self.zones);
-            tokio::spawn(async move { zones.forget(&zone).await });
+        let memory = self.memory.entry(key.clone()).or_default();
+        let before = std::mem::replace(&mut memory.zones, used.clone());
+        for zone in before.difference(&used) {
+            let Some(users) = self.uses.get_mut(zone) else {
+                continue;
+            };
+            users.remove(key);
+            if users.is_empty() {
+                self.uses.remove(zone);
+                let (zones, zone) = (Arc::clone(&self.zones), zone.clone());
+                tokio::spawn(async move { zones.forget(&zone).await });
+            }
         }
     }
 }

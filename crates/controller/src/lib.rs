@@ -28,6 +28,7 @@ mod pass;
 pub mod queue;
 mod rush;
 mod stopwatch;
+mod tap;
 mod write;
 
 pub use backoff::Backoff;

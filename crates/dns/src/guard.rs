@@ -28,7 +28,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Holds back what is more than so many of a hundred.
+    /// Holds back what is more than so many of a hundred; a hundred holds back nothing.
     pub fn new(percent_max: u32) -> Guard {
         Guard {
             percent_max,
@@ -42,7 +42,7 @@ impl Guard {
         let recent: usize = recent.map(|(_, count)| count).sum();
         let percent_max = usize::try_from(self.percent_max).unwrap_or(usize::MAX);
         let too_many = (recent + unasked).saturating_mul(100) > owned.saturating_mul(percent_max);
-        unasked > 0 && owned >= OWNED_MIN && too_many
+        unasked > 0 && owned >= OWNED_MIN && too_many && percent_max < 100
     }
 
     /// Remembers changes that were let through.

@@ -8,3 +8,6 @@
 
 pub mod egress;
 pub mod pace;
+mod registry;
+
+pub use registry::Registry;

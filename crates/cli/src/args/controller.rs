@@ -2,8 +2,8 @@
 
 mod domains;
 mod health;
-mod pace;
-mod providers;
+pub(crate) mod pace;
+pub(crate) mod providers;
 mod sources;
 pub(crate) mod zones;
 

@@ -1,12 +1,13 @@
 //! What is remembered of a record from pass to pass, beside what it says itself.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use rand::Rng;
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
+use crate::hosted_zone::HostedZoneKey;
 
 /// How long repairs of what others changed are remembered.
 const FIGHTS_WITHIN: Duration = Duration::from_mins(10);
@@ -30,6 +31,8 @@ pub(super) struct Memory {
     pub(super) unreported: bool,
     /// When what others changed was repaired.
     pub(super) fights: VecDeque<Instant>,
+    /// The zones it uses.
+    pub(super) zones: BTreeSet<HostedZoneKey>,
 }
 
 impl Memory {

@@ -101,6 +101,7 @@ impl Stage {
                 debounce: Duration::from_millis(50),
             },
             name_server: Some(name_server),
+            neighbours: None,
             clock: Clock::System,
             chance: StdRng::seed_from_u64(1),
             leading: watch::channel(true).1,
