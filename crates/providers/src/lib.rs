@@ -8,3 +8,6 @@
 
 pub mod egress;
 pub mod pace;
+pub mod zone;
+
+pub use zone::Zones;
