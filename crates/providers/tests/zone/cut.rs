@@ -1,4 +1,5 @@
-//! A client whose process is killed: after so many writes nothing gets through any more.
+//! Clients that are not alone or not long: others write before them, or after so many writes nothing gets through any
+//! more, as when their process is killed.
 
 use std::io;
 use std::sync::Arc;
@@ -7,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use http::{Method, Request, Response};
 use kube::Client;
 use kube::client::Body;
+use provider::Boxed;
+use tokio::sync::Mutex;
 use tower::service_fn;
 
 /// When the last write is cut off.
@@ -66,4 +69,21 @@ impl Cut {
             Moment::Before | Moment::After => Err(io::ErrorKind::ConnectionReset.into()),
         }
     }
+}
+
+/// A client that is overtaken: when it begins to write, somebody else writes first.
+pub(crate) fn overtaken(api: &Client, by: Boxed<'static, ()>) -> Client {
+    let (api, by) = (api.clone(), Arc::new(Mutex::new(Some(by))));
+    let service = service_fn(move |request: Request<Body>| {
+        let (api, by) = (api.clone(), Arc::clone(&by));
+        async move {
+            if request.method() != Method::GET
+                && let Some(write) = by.lock().await.take()
+            {
+                write.await;
+            }
+            api.send(request).await.map_err(io::Error::other)
+        }
+    });
+    Client::new(service, "default")
 }

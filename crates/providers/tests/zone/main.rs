@@ -11,20 +11,31 @@ use dns::hosted::Change;
 use provider::{Error, Provider as _, ZoneId};
 use providers::Zones;
 
-use cut::{Cut, Moment};
+use testkit::control_plane::{self, Identity};
+
+use cut::{Cut, Moment, overtaken};
 use stage::{Home, Stage};
 
 /// Each behaviour on each API.
 macro_rules! on_both {
     ($($(#[doc = $doc:literal])* $name:ident;)+) => {
         mod embedded {
-            async fn stage() -> super::Stage { super::Stage::open(super::Home::Embedded).await }
+            use super::*;
+
+            async fn stage() -> Stage { Stage::open(Home::Embedded).await }
             provider::battery!(stage);
             $($(#[doc = $doc])* #[tokio::test]
             async fn $name() { super::$name(stage().await).await; })+
         }
         mod real {
-            async fn stage() -> super::Stage { super::Stage::open(super::Home::Real).await }
+            use super::*;
+
+            async fn stage() -> Stage { Stage::open(Home::Real).await }
+
+            // The embedded API has no roles.
+            #[tokio::test]
+            async fn without_rights_it_is_denied() { super::without_rights_it_is_denied(stage().await).await; }
+
             provider::battery!(stage);
             $($(#[doc = $doc])* #[tokio::test]
             async fn $name() { super::$name(stage().await).await; })+
@@ -46,6 +57,8 @@ on_both! {
     an_object_of_somebody_else_under_our_name_is_refused_by_its_name;
     what_no_record_can_say_is_refused_before_anything_is_written;
     a_namespace_that_is_gone_is_missing;
+    a_record_that_changes_at_the_last_moment_is_left_as_it_is;
+    a_record_that_comes_at_the_last_moment_is_taken_for_ours_if_it_says_the_same;
     records_go_with_their_dns_record;
     a_batch_broken_off_anywhere_is_made_whole_by_writing_it_again;
     a_name_is_never_empty_while_its_data_changes;
@@ -266,6 +279,60 @@ async fn a_namespace_that_is_gone_is_missing(stage: Stage) {
     assert!(matches!(written, Err(Error::Missing)), "{written:?}");
     let read = lost.read(&ZoneId("example-org".to_owned())).await;
     assert!(matches!(read, Err(Error::Missing)), "{read:?}");
+}
+
+async fn a_record_that_changes_at_the_last_moment_is_left_as_it_is(stage: Stage) {
+    let www = "www A 192.0.2.1";
+    stage.write([stage.create(www)]).await;
+    for after in [&["www A 192.0.2.2"][..], &[]] {
+        let edit = r#"{"spec": {"rdata": "198.51.100.1"}}"#;
+        let edit = stage.edit_later(0, edit).await;
+        let late = Zones::new(overtaken(&stage.client(), edit), stage.own());
+        let written = late
+            .write(stage.zone_id(), &stage.change(&[www], after))
+            .await;
+        assert!(matches!(written, Err(Error::Stale)), "{written:?}");
+        assert_eq!(stage.held().await, ["www A 300 198.51.100.1"]);
+        stage.put_right(www).await;
+    }
+}
+
+async fn a_record_that_comes_at_the_last_moment_is_taken_for_ours_if_it_says_the_same(
+    stage: Stage,
+) {
+    for (theirs, taken) in [("www A 192.0.2.1", true), ("www A 198.51.100.1", false)] {
+        let www = stage.create("www A 192.0.2.1");
+        stage.write([stage.create(theirs)]).await;
+        let again = stage.make_again_later(0).await;
+        stage.write([stage.remove(theirs)]).await;
+        let late = Zones::new(overtaken(&stage.client(), again), stage.own());
+        let written = late.write(stage.zone_id(), &stage::batch([www])).await;
+        assert_eq!(written.is_ok(), taken, "{written:?}");
+        assert!(taken || matches!(written, Err(Error::Stale)), "{written:?}");
+        stage.holds(&[theirs]).await;
+        stage.write([stage.remove(theirs)]).await;
+    }
+}
+
+async fn without_rights_it_is_denied(stage: Stage) {
+    let plane = control_plane::shared().await;
+    let tenant = Zones::new(plane.client(Identity::Tenant), stage.own());
+    let batch = stage::batch([stage.create("www A 192.0.2.1")]);
+    let read = tenant.read(stage.zone_id()).await;
+    assert!(matches!(read, Err(Error::Denied(_))), "{read:?}");
+    let written = tenant.write(stage.zone_id(), &batch).await;
+    assert!(matches!(written, Err(Error::Denied(_))), "{written:?}");
+    let listed = tenant.zones().await;
+    assert!(matches!(listed, Err(Error::Denied(_))), "{listed:?}");
+    // Whoever may not see all namespaces sees the own one.
+    plane.bind_tenant(stage.own()).await.unwrap();
+    stage
+        .make_zone(stage.other(), "unseen", Some("example.com."))
+        .await;
+    let listed = tenant.zones().await.unwrap();
+    let listed: Vec<&ZoneId> = listed.iter().map(|zone| &zone.id).collect();
+    assert_eq!(listed, [stage.zone_id()]);
+    tenant.write(stage.zone_id(), &batch).await.unwrap();
 }
 
 async fn records_go_with_their_dns_record(stage: Stage) {

@@ -10,7 +10,7 @@ use dns::hosted::{Batch, Change, Held, HostedKey, HostedSet, Share};
 use dns::{Name, Rdata, RecordSet, Rtype, Ttl};
 use futures_util::{StreamExt as _, pin_mut};
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
-use kube::api::{WatchEvent, WatchParams};
+use kube::api::{PostParams, WatchEvent, WatchParams};
 use kube::{Client, ResourceExt as _};
 use provider::{Boxed, Error, Provider, ZoneId, battery};
 use providers::Zones;
@@ -319,14 +319,28 @@ impl Stage {
 
     /// Edits a Record by hand.
     pub(crate) async fn edit(&self, index: usize, patch: &str) {
-        let name = self.records().await[index].name_any();
+        self.edit_later(index, patch).await.await;
+    }
+
+    /// The same edit, to be made later.
+    pub(crate) async fn edit_later(&self, index: usize, patch: &str) -> Boxed<'static, ()> {
+        let (api, name) = (self.record_api(), self.records().await[index].name_any());
         let patch: Value = serde_json::from_str(patch).unwrap();
         let patch = Patch::Merge(patch);
-        let params = PatchParams::default();
-        self.record_api()
-            .patch(&name, &params, &patch)
-            .await
-            .unwrap();
+        Box::pin(async move {
+            let patched = api.patch(&name, &PatchParams::default(), &patch).await;
+            patched.unwrap();
+        })
+    }
+
+    /// Makes a Record again that is there now, later.
+    pub(crate) async fn make_again_later(&self, index: usize) -> Boxed<'static, ()> {
+        let (api, mut record) = (self.record_api(), self.records().await.remove(index));
+        record.metadata.resource_version = None;
+        record.metadata.uid = None;
+        Box::pin(async move {
+            api.create(&PostParams::default(), &record).await.unwrap();
+        })
     }
 
     /// Deletes a Record by hand.
