@@ -41,7 +41,8 @@ pub trait Provider: Send + Sync {
 
     /// Makes all changes of a batch, or none, each only if the set is as the change expects it: where one is not, the
     /// answer is [`Error::Stale`]. Writing a batch that already took effect is `Ok`, so a pass that died half way is
-    /// repaired by running it again.
+    /// repaired by running it again. A place that can only be written piece by piece checks the whole batch first; if
+    /// it fails after that, whatever the error, a part may have been written, and running it again completes it.
     fn write<'a>(&'a self, zone: &'a ZoneId, batch: &'a Batch) -> Boxed<'a, Result<(), Error>>;
 }
 
