@@ -52,10 +52,8 @@ pub(super) fn steps(
         let stem = home.stem(share, &change.key.name);
         let place = places.entry(stem).or_insert_with(|| Place::new(share));
         place.keys.insert(&change.key);
-        let after = change.after.iter();
-        place
-            .wanted
-            .extend(after.flat_map(|set| data(&change.key, set)));
+        let after = change.after.iter().flat_map(|set| data(&change.key, set));
+        place.wanted.extend(after);
     }
     for record in standing {
         assign(home, record, &mut places);
@@ -146,49 +144,63 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// What is left over goes, what is there becomes what is wanted, and what is still missing comes.
     fn steps(self, stem: &str) -> Steps {
-        let says = |datum: &Datum| (datum.key.clone(), datum.data.clone());
-        let wanted = self.wanted.into_iter();
-        let mut missing: BTreeMap<_, Datum> = wanted.map(|it| (says(&it), it)).collect();
-        let mut patches = Vec::new();
-        let mut others = Vec::new();
-        for record in self.present {
-            let same = record.datum.as_ref().map(says);
-            match same.and_then(|says| missing.remove(&says)) {
-                Some(datum) if record.datum.as_ref() == Some(&datum) => {}
-                Some(datum) => patches.push(Step::Patch(record.clone(), datum)),
-                None => others.push(record),
-            }
+        let mut missing = Missing::new(self.wanted);
+        let mut left = self.present;
+        let mut kept = Vec::new();
+        // Within a set before across sets, so that no set loses its last Record to another one without need.
+        let ways: [fn(&mut Missing, &Standing) -> Option<Datum>; 3] =
+            [Missing::take_same, Missing::take_of_set, Missing::take_any];
+        for take in ways {
+            left.retain(|record| match take(&mut missing, record) {
+                Some(datum) => {
+                    kept.push((*record, datum));
+                    false
+                }
+                None => true,
+            });
         }
-        // First within its set, so that no set loses its last Record to another one without need.
-        let mut leftover = Vec::new();
-        for record in others {
-            let key = record.datum.as_ref().map(|datum| &datum.key);
-            let next = missing.keys().find(|(it, _)| Some(it) == key).cloned();
-            match next.and_then(|says| missing.remove(&says)) {
-                Some(datum) => patches.push(Step::Patch(record.clone(), datum)),
-                None => leftover.push(record),
-            }
-        }
-        let mut steps = Vec::new();
-        for record in leftover {
-            match missing.pop_first() {
-                Some((_, datum)) => patches.push(Step::Patch(record.clone(), datum)),
-                None => steps.push(Step::Delete(record.clone())),
-            }
-        }
-        steps.extend(patches);
+        kept.retain(|(record, datum)| record.datum.as_ref() != Some(datum));
         let names = (0..).map(|number: usize| format!("{stem}-{number}"));
         let free = names.filter(|name| !self.taken.contains(name.as_str()));
-        let missing = missing.into_values();
-        steps.extend(
-            free.zip(missing)
-                .map(|(name, datum)| Step::Create(name, datum)),
-        );
+        let deletes = left.into_iter().cloned().map(Step::Delete);
+        let patches = kept.into_iter();
+        let patches = patches.map(|(record, datum)| Step::Patch(record.clone(), datum));
+        let creates = free.zip(missing.0.into_values());
+        let creates = creates.map(|(name, datum)| Step::Create(name, datum));
         Steps {
             share: self.share.clone(),
-            steps,
+            steps: deletes.chain(patches).chain(creates).collect(),
         }
+    }
+}
+
+/// What is wanted at a place and not there yet, by what it says.
+struct Missing(BTreeMap<(HostedKey, Rdata), Datum>);
+
+impl Missing {
+    fn new(wanted: Vec<Datum>) -> Missing {
+        let says = |datum: Datum| ((datum.key.clone(), datum.data.clone()), datum);
+        Missing(wanted.into_iter().map(says).collect())
+    }
+
+    /// What a Record says already.
+    fn take_same(&mut self, record: &Standing) -> Option<Datum> {
+        let datum = record.datum.as_ref()?;
+        self.0.remove(&(datum.key.clone(), datum.data.clone()))
+    }
+
+    /// Something else of its set.
+    fn take_of_set(&mut self, record: &Standing) -> Option<Datum> {
+        let own = &record.datum.as_ref()?.key;
+        let next = self.0.keys().find(|(key, _)| key == own)?.clone();
+        self.0.remove(&next)
+    }
+
+    /// Whatever it can become.
+    fn take_any(&mut self, _: &Standing) -> Option<Datum> {
+        Some(self.0.pop_first()?.1)
     }
 }
 
