@@ -4,8 +4,11 @@
 //! Keys of peers keep their peers' spelling, so that objects move between the two without being
 //! rewritten. Keys of our own begin with `zonewright.dev/`.
 
+mod dns_record;
+mod label_value;
 pub(crate) mod parent_zone;
 
+pub use dns_record::dns_record_label;
 pub use parent_zone::{parent_zone_label, split_parent_zone_label};
 
 /// The category of every kind of ours: `kubectl get dns` lists them all.
@@ -58,6 +61,10 @@ pub mod label {
 
     /// On Ingresses: custom hosts wait for their domain to be verified (V2).
     pub const HAS_PENDING_CUSTOM_HOSTS: &str = "kuadrant.dev/hasPendingCustomHosts";
+
+    /// On Records made for a `DNSRecord`: its name, or a shortened form of it (P12). To find them by; whose they are is
+    /// in their owner reference.
+    pub const DNS_RECORD: &str = "zonewright.dev/dns-record";
 
     /// On everything we make: who made it.
     pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";

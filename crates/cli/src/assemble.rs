@@ -111,7 +111,7 @@ impl Controllers {
         let dns_records = DnsRecords {
             client: parts.client.clone(),
             options: dns_record_options(parts.flags, parts.namespaces.clone()),
-            open: Arc::new(Opener(providers::Registry::default())),
+            open: Arc::new(Opener(providers::Registry::new(parts.client.clone()))),
             neighbours: noticed,
             clock: Clock::System,
             chance: StdRng::from_os_rng(),

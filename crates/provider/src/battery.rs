@@ -69,6 +69,7 @@ pub async fn a_zone_is_listed_with_its_name(stage: &dyn Stage) {
     let own = zones.iter().find(|zone| zone.id == *stage.zone());
     let own = own.unwrap_or_else(|| panic!("{} is among {zones:?}", stage.zone()));
     assert_eq!(own.apex, *stage.apex());
+    assert_eq!(read(stage).await.apex, *stage.apex());
 }
 
 /// Reading and writing a zone that is not there say so.

@@ -185,6 +185,7 @@ impl State {
         };
         let zone = self.zone(id)?;
         Ok(Snapshot {
+            apex: zone.apex.clone(),
             holdings: zone.before(behind),
             complaints: BTreeMap::new(),
         })

@@ -41,7 +41,8 @@ pub trait Provider: Send + Sync {
 
     /// Makes all changes of a batch, or none, each only if the set is as the change expects it: where one is not, the
     /// answer is [`Error::Stale`]. Writing a batch that already took effect is `Ok`, so a pass that died half way is
-    /// repaired by running it again.
+    /// repaired by running it again. A place that can only be written piece by piece checks the whole batch first; if
+    /// it fails after that, whatever the error, a part may have been written, and running it again completes it.
     fn write<'a>(&'a self, zone: &'a ZoneId, batch: &'a Batch) -> Boxed<'a, Result<(), Error>>;
 }
 
@@ -59,8 +60,10 @@ pub struct HostedZone {
 }
 
 /// What was read from a zone.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Snapshot {
+    /// The name it begins at.
+    pub apex: Name,
     /// Everything that is there.
     pub holdings: Holdings,
     /// Why the provider does not answer with some of it, in its own words.

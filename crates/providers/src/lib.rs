@@ -9,5 +9,7 @@
 pub mod egress;
 pub mod pace;
 mod registry;
+pub mod zone;
 
 pub use registry::Registry;
+pub use zone::Zones;

@@ -7,22 +7,32 @@ use std::sync::Arc;
 
 use api::parse::provider_secret::{Credentials, ProviderSecret};
 use dns::Name;
+use kube::Client;
 use provider::{Error, InMemory, Provider, ZoneId};
 
+use crate::zone::Zones;
+
 /// Every provider that can be reached.
-#[derive(Debug, Default)]
 pub struct Registry {
+    client: Client,
     in_memory: Arc<InMemory>,
 }
 
 impl Registry {
+    /// With a client for the Zones of this cluster.
+    pub fn new(client: Client) -> Registry {
+        Registry {
+            client,
+            in_memory: Arc::default(),
+        }
+    }
+
     /// The provider that a Secret means, and what it calls the Secret's zone. Nobody is asked yet.
     pub async fn open(
         &self,
         namespace: &str,
         access: &ProviderSecret,
     ) -> Result<(Arc<dyn Provider>, ZoneId), Error> {
-        let _ = namespace;
         let zone = access.place.as_ref().map(|place| place.zone.as_str());
         match &access.credentials {
             Credentials::InMemory => {
@@ -30,11 +40,14 @@ impl Registry {
                 let provider = Arc::clone(&self.in_memory) as Arc<dyn Provider>;
                 Ok((provider, zone.unwrap_or(ZoneId(String::new()))))
             }
-            Credentials::Aws(_) | Credentials::Rfc2136(_) | Credentials::Zone => {
-                Err(Error::Refused {
-                    reason: "not built in".into(),
-                })
+            Credentials::Zone => {
+                let zones = Zones::new(self.client.clone(), namespace);
+                let zone = zones.id(zone.unwrap_or_default());
+                Ok((Arc::new(zones), zone))
             }
+            Credentials::Aws(_) | Credentials::Rfc2136(_) => Err(Error::Refused {
+                reason: "not built in".into(),
+            }),
         }
     }
 

@@ -6,11 +6,7 @@
 //!                           an annotation carries namespace/name
 //! ```
 
-/// The longest label value Kubernetes takes.
-const LABEL_CHARS_MAX: usize = 63;
-
-/// Hexadecimal digits of the hash in a shortened label: 128 bit.
-const HASH_CHARS: usize = 32;
+use super::label_value::{LABEL_CHARS_MAX, shortened};
 
 /// The label value for a Zone: `<name>.<namespace>`, or a shortened form of it with a hash.
 pub fn parent_zone_label(name: &str, namespace: &str) -> String {
@@ -18,13 +14,7 @@ pub fn parent_zone_label(name: &str, namespace: &str) -> String {
     if full.len() <= LABEL_CHARS_MAX {
         return full;
     }
-    let hash = blake3::hash(full.as_bytes()).to_hex();
-    let name = name.replace('.', "-");
-    let start: String = name
-        .chars()
-        .take(LABEL_CHARS_MAX - 1 - HASH_CHARS)
-        .collect();
-    format!("{start}-{}", &hash[..HASH_CHARS])
+    shortened(name, &full)
 }
 
 /// Name and namespace of the Zone in a label value; nothing for a shortened one.

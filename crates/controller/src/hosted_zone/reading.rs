@@ -16,7 +16,7 @@ pub(super) struct Reading {
     pub(super) provider: Arc<dyn Provider>,
     pub(super) zone: ZoneId,
     pub(super) hosted: Option<Hosted>,
-    /// The name the zone begins at, once it is known.
+    /// The name the zone begins at, once it has been read.
     apex: Name,
     /// When the last read began, whatever came of it.
     began: Option<Instant>,
@@ -73,22 +73,19 @@ impl Reading {
     /// Reads the zone, and tells at which names it is not what was left there.
     pub(super) async fn read(&mut self, now: Instant) -> Result<BTreeSet<Name>, Error> {
         self.began = Some(now);
-        if self.apex.is_root() {
-            self.apex = self.find().await?;
-        }
         let snapshot = match self.provider.read(&self.zone).await {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 // A zone that comes back may be another one.
                 if matches!(error, Error::Missing) {
-                    self.apex = Name::root();
                     self.hosted = None;
                 }
                 return Err(error);
             }
         };
+        self.apex = snapshot.apex.clone();
         let hosted = Hosted {
-            inventory: Inventory::new(self.apex.clone(), snapshot.holdings),
+            inventory: Inventory::new(snapshot.apex, snapshot.holdings),
             complaints: snapshot.complaints,
         };
         let before = self.hosted.as_ref();
@@ -96,12 +93,6 @@ impl Reading {
         self.hosted = Some(hosted);
         self.good_since = Some(now);
         Ok(changed.unwrap_or_default())
-    }
-
-    async fn find(&self) -> Result<Name, Error> {
-        let zones = self.provider.zones().await?;
-        let own = zones.into_iter().find(|zone| zone.id == self.zone);
-        own.map(|zone| zone.apex).ok_or(Error::Missing)
     }
 
     /// Whether the Secret's domain is in the zone (P2).

@@ -1,0 +1,208 @@
+//! From a batch to writes, one object at a time, in an order that can be broken off anywhere. Pure.
+//!
+//! The Kubernetes API changes one object at a time, so a batch is not one change here. What is promised instead:
+//!
+//! - Nothing is written unless every set is as it was expected, or on its way from there to where the batch takes it:
+//!   so the same batch can be written again after it was broken off.
+//! - A name that has Records before and after has some at every moment, and never two that exclude each other. A
+//!   Record that is no longer wanted becomes one that is, in a single write, whatever their types; what is left over
+//!   goes before that, and what is still missing comes after.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dns::Rdata;
+use dns::hosted::{Batch, Change, Held, Holdings, HostedKey, HostedSet, Share};
+use provider::Error;
+
+use super::convert::{Datum, Home, Standing, data, snapshot};
+
+/// One write.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// A Record goes.
+    Delete(Standing),
+    /// A Record says something else.
+    Patch(Standing, Datum),
+    /// A Record with this name comes.
+    Create(String, Datum),
+}
+
+/// The writes at one name, in order. Those at different names know nothing of each other.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Steps {
+    /// Whose Records they are.
+    pub(super) share: Share,
+    /// The writes.
+    pub(super) steps: Vec<Step>,
+}
+
+/// What a batch takes, where the Records of everybody in it stand like this.
+pub(super) fn steps(
+    home: &Home,
+    batch: &Batch,
+    standing: &[Standing],
+) -> Result<Vec<Steps>, Error> {
+    let held = snapshot(standing).holdings;
+    let mut places: BTreeMap<String, Place<'_>> = BTreeMap::new();
+    for change in &batch.changes {
+        let share = check(home, change)?;
+        if !is_expected(change, &held) {
+            return Err(Error::Stale);
+        }
+        let stem = home.stem(share, &change.key.name);
+        let place = places.entry(stem).or_insert_with(|| Place::new(share));
+        place.keys.insert(&change.key);
+        let after = change.after.iter().flat_map(|set| data(&change.key, set));
+        place.wanted.extend(after);
+    }
+    for record in standing {
+        assign(home, record, &mut places);
+    }
+    let steps = places.into_iter().map(|(stem, place)| place.steps(&stem));
+    Ok(steps.filter(|steps| !steps.steps.is_empty()).collect())
+}
+
+/// What one `DNSRecord` has at one name.
+struct Place<'a> {
+    share: &'a Share,
+    /// The sets that change.
+    keys: BTreeSet<&'a HostedKey>,
+    /// What they are to be.
+    wanted: Vec<Datum>,
+    /// The Records that may change for it.
+    present: Vec<&'a Standing>,
+    /// The names of objects that are in use.
+    taken: BTreeSet<&'a str>,
+}
+
+/// Whose change it is, if Records can say what it wants.
+fn check<'a>(home: &Home, change: &'a Change) -> Result<&'a Share, Error> {
+    let refused = |reason| Error::Refused { reason };
+    let share = change.key.share.as_ref();
+    let share = share.ok_or_else(|| refused(format!("{} is no DNSRecord's", change.key)))?;
+    for datum in change.after.iter().flat_map(|set| data(&change.key, set)) {
+        home.record("any", &datum, share).map_err(refused)?;
+    }
+    Ok(share)
+}
+
+/// Whether a set is as it was, as it is to be, or in between.
+fn is_expected(change: &Change, held: &Holdings) -> bool {
+    change.is_expected_by(held) || change.is_done_in(held) || is_under_way(change, held)
+}
+
+/// Whether a set can come from a batch that was broken off: nothing in it but what was there and what is to be, and all
+/// that is both.
+fn is_under_way(change: &Change, held: &Holdings) -> bool {
+    let Some(Held::Set(held)) = held.get(&change.key) else {
+        return false;
+    };
+    let ends = [change.before.as_ref(), change.after.as_ref()];
+    let has = |set: Option<&HostedSet>, datum: &Rdata| {
+        set.is_some_and(|set| set.records.data().binary_search(datum).is_ok())
+    };
+    let known = |datum: &Rdata| ends.iter().any(|set| has(*set, datum));
+    let stays = |datum: &&Rdata| ends.iter().all(|set| has(*set, datum));
+    let before = change.before.iter().flat_map(|set| set.records.data());
+    let terms =
+        |set: &&HostedSet| set.records.ttl() == held.records.ttl() && set.routing == held.routing;
+    held.records.data().iter().all(known)
+        && before.filter(stays).all(|datum| has(Some(held), datum))
+        && ends.iter().flatten().any(terms)
+}
+
+/// Gives a Record to the place where it may change. One that was led astray by hand goes back to where its name says.
+fn assign<'a>(home: &Home, record: &'a Standing, places: &mut BTreeMap<String, Place<'a>>) {
+    let says = record.datum.as_ref();
+    let says_at = says.map(|datum| home.stem(&record.share, &datum.key.name));
+    let named = record.name.rsplit_once('-').map(|(stem, _)| stem);
+    if let Some(place) = named.and_then(|stem| places.get_mut(stem))
+        && *place.share == record.share
+    {
+        place.taken.insert(&record.name);
+        if says_at.as_deref() != named {
+            place.present.push(record);
+            return;
+        }
+    }
+    if let (Some(datum), Some(stem)) = (says, says_at)
+        && let Some(place) = places.get_mut(&stem)
+        && place.keys.contains(&datum.key)
+    {
+        place.present.push(record);
+    }
+}
+
+impl<'a> Place<'a> {
+    fn new(share: &'a Share) -> Place<'a> {
+        Place {
+            share,
+            keys: BTreeSet::new(),
+            wanted: Vec::new(),
+            present: Vec::new(),
+            taken: BTreeSet::new(),
+        }
+    }
+
+    /// What is left over goes, what is there becomes what is wanted, and what is still missing comes.
+    fn steps(self, stem: &str) -> Steps {
+        let mut missing = Missing::new(self.wanted);
+        let mut left = self.present;
+        let mut kept = Vec::new();
+        // Within a set before across sets, so that no set loses its last Record to another one without need.
+        let ways: [fn(&mut Missing, &Standing) -> Option<Datum>; 3] =
+            [Missing::take_same, Missing::take_of_set, Missing::take_any];
+        for take in ways {
+            left.retain(|record| match take(&mut missing, record) {
+                Some(datum) => {
+                    kept.push((*record, datum));
+                    false
+                }
+                None => true,
+            });
+        }
+        kept.retain(|(record, datum)| record.datum.as_ref() != Some(datum));
+        let names = (0..).map(|number: usize| format!("{stem}-{number}"));
+        let free = names.filter(|name| !self.taken.contains(name.as_str()));
+        let deletes = left.into_iter().cloned().map(Step::Delete);
+        let patches = kept.into_iter();
+        let patches = patches.map(|(record, datum)| Step::Patch(record.clone(), datum));
+        let creates = free.zip(missing.0.into_values());
+        let creates = creates.map(|(name, datum)| Step::Create(name, datum));
+        Steps {
+            share: self.share.clone(),
+            steps: deletes.chain(patches).chain(creates).collect(),
+        }
+    }
+}
+
+/// What is wanted at a place and not there yet, by what it says.
+struct Missing(BTreeMap<(HostedKey, Rdata), Datum>);
+
+impl Missing {
+    fn new(wanted: Vec<Datum>) -> Missing {
+        let says = |datum: Datum| ((datum.key.clone(), datum.data.clone()), datum);
+        Missing(wanted.into_iter().map(says).collect())
+    }
+
+    /// What a Record says already.
+    fn take_same(&mut self, record: &Standing) -> Option<Datum> {
+        let datum = record.datum.as_ref()?;
+        self.0.remove(&(datum.key.clone(), datum.data.clone()))
+    }
+
+    /// Something else of its set.
+    fn take_of_set(&mut self, record: &Standing) -> Option<Datum> {
+        let own = &record.datum.as_ref()?.key;
+        let next = self.0.keys().find(|(key, _)| key == own)?.clone();
+        self.0.remove(&next)
+    }
+
+    /// Whatever it can become.
+    fn take_any(&mut self, _: &Standing) -> Option<Datum> {
+        Some(self.0.pop_first()?.1)
+    }
+}
+
+#[cfg(test)]
+mod tests;
