@@ -42,7 +42,7 @@ pub(super) fn steps(
     batch: &Batch,
     standing: &[Standing],
 ) -> Result<Vec<Steps>, Error> {
-    let held = snapshot(standing).holdings;
+    let held = snapshot(home.apex.clone(), standing).holdings;
     let mut places: BTreeMap<String, Place<'_>> = BTreeMap::new();
     for change in &batch.changes {
         let share = check(home, change)?;
