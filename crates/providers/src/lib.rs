@@ -8,3 +8,4 @@
 
 pub mod egress;
 pub mod pace;
+pub mod rfc2136;
