@@ -84,7 +84,8 @@ impl Rfc2136 {
         }
     }
 
-    /// By differences where that goes well, and whole otherwise: whatever was odd about them, that settles it.
+    /// By differences where that goes well, and whole otherwise: whatever was odd about them, that settles it. Who cannot be
+    /// reached is not asked twice.
     async fn read_on(&self) -> Result<Holdings, Error> {
         let last = self.last.lock().expect("nobody panics with it").take();
         if let Some(last) = last {
@@ -92,6 +93,7 @@ impl Rfc2136 {
             let transfer = Transfer::since(&self.zone, last);
             match self.client.transfer(request, transfer).await {
                 Ok(content) => return Ok(self.keep(content)),
+                Err(fault @ (Fault::Connect(_) | Fault::Slow(_))) => return Err(fault.into()),
                 Err(fault) => tracing::debug!(zone = %self.zone, %fault, "Reads the whole zone"),
             }
         }

@@ -3,8 +3,9 @@
 //! It waits for its turn, connects to whom it may, sends one request and reads what follows, all within a deadline. What the
 //! messages mean is not known here.
 
+use std::convert::Infallible;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ use domain::utils::base64;
 use provider::Error;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::task::yield_now;
 
 use super::convert::Request;
 use super::fault::Fault;
@@ -81,31 +84,18 @@ impl Client {
     pub(super) async fn transfer(
         &self,
         mut request: Request,
-        mut transfer: Transfer,
+        transfer: Transfer,
     ) -> Result<Content, Fault> {
         let exchange = async {
             let signed = ClientSequence::request(self.key.as_ref(), &mut request, Time48::now());
-            let mut sequence = signed.expect("requests leave room for a signature");
+            let sequence = signed.expect("requests leave room for a signature");
             let mut connection = self.connect().await?;
             connection.send(&request).await?;
-            let mut octets = 0;
-            loop {
-                let mut answer = connection.receive(&request).await?;
-                octets += answer.as_slice().len();
-                if octets > TRANSFER_OCTETS_MAX {
-                    return Err(Fault::Endless(TRANSFER_OCTETS_MAX));
-                }
-                let rcode = answer.header().rcode();
-                verified(rcode, || sequence.answer(&mut answer, Time48::now()))?;
-                if rcode != Rcode::NOERROR {
-                    return Err(Fault::Rcode(rcode));
-                }
-                match transfer.take(&answer)? {
-                    ControlFlow::Continue(more) => transfer = more,
-                    ControlFlow::Break(content) => {
-                        return verified(rcode, || sequence.done()).map(|()| content);
-                    }
-                }
+            let (ahead, messages) = mpsc::unbounded_channel();
+            tokio::select! {
+                biased;
+                never = read_ahead(connection, &request, ahead) => match never {},
+                content = assemble(transfer, sequence, messages) => content,
             }
         };
         self.pace.turn().await;
@@ -148,6 +138,51 @@ impl Connection {
         let mut octets = vec![0; usize::from(length)];
         self.0.read_exact(&mut octets).await?;
         Ok(octets)
+    }
+}
+
+/// Reads faster than messages are understood: Knot hangs up on whoever does not read for half a second. What it holds is
+/// bounded by what a transfer may take. The last message is why there are no more.
+async fn read_ahead(
+    mut connection: Connection,
+    request: &Request,
+    ahead: mpsc::UnboundedSender<Result<Message<Vec<u8>>, Fault>>,
+) -> Infallible {
+    let mut octets = 0;
+    loop {
+        let mut message = connection.receive(request).await;
+        octets += message.as_ref().map_or(0, |it| it.as_slice().len());
+        if octets > TRANSFER_OCTETS_MAX {
+            message = Err(Fault::Endless(TRANSFER_OCTETS_MAX));
+        }
+        let is_last = message.is_err();
+        if ahead.send(message).is_err() || is_last {
+            return pending().await;
+        }
+    }
+}
+
+/// Verifies and understands one message after the other, and lets others have a turn in between.
+async fn assemble(
+    mut transfer: Transfer,
+    mut sequence: ClientSequence<&Key>,
+    mut messages: mpsc::UnboundedReceiver<Result<Message<Vec<u8>>, Fault>>,
+) -> Result<Content, Fault> {
+    loop {
+        let message = messages.recv().await;
+        let mut message = message.expect("who reads ahead never ends")?;
+        let rcode = message.header().rcode();
+        verified(rcode, || sequence.answer(&mut message, Time48::now()))?;
+        if rcode != Rcode::NOERROR {
+            return Err(Fault::Rcode(rcode));
+        }
+        match transfer.take(&message)? {
+            ControlFlow::Continue(more) => transfer = more,
+            ControlFlow::Break(content) => {
+                return verified(rcode, || sequence.done()).map(|()| content);
+            }
+        }
+        yield_now().await;
     }
 }
 

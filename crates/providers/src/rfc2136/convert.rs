@@ -129,25 +129,20 @@ struct Entry<'a> {
 
 impl<'a> Sections<'a> {
     fn of(zone: &Name, batch: &'a Batch) -> Result<Sections<'a>, Error> {
-        let prerequisites = batch.changes.iter().flat_map(expected);
-        let (mut first, mut then) = (Vec::new(), Vec::new());
+        let (mut gone, mut come) = (Vec::new(), Vec::new());
         for change in &batch.changes {
             if change.key.name == *zone && change.key.rtype == Rtype::NS {
-                then.extend(apex_name_servers(change)?);
-            } else {
-                first.extend(
-                    change
-                        .before
-                        .as_ref()
-                        .map(|_| whole_set(change, Class::ANY)),
-                );
-                then.extend(added(change));
+                come.extend(apex_name_servers(change)?);
+                continue;
             }
+            if change.before.is_some() {
+                gone.push(whole_set(change, Class::ANY));
+            }
+            come.extend(added(change));
         }
-        first.append(&mut then);
         Ok(Sections {
-            prerequisites: prerequisites.collect(),
-            updates: first,
+            prerequisites: batch.changes.iter().flat_map(expected).collect(),
+            updates: gone.into_iter().chain(come).collect(),
         })
     }
 }
@@ -215,11 +210,8 @@ fn octets_of(change: &Change) -> usize {
     };
     let (before, after) = (records(&change.before), records(&change.after));
     // Those of the zone itself go one by one, and any may be those.
-    let gone = if change.key.rtype == Rtype::NS {
-        before
-    } else {
-        0
-    };
+    let one_by_one = change.key.rtype == Rtype::NS;
+    let gone = if one_by_one { before } else { 0 };
     // A prerequisite and a deletion without data, of which a change has at most both.
     2 * record(&[]) + before + gone + after
 }

@@ -275,7 +275,7 @@ impl Content {
         set.insert(record.data, record.ttl).is_none()
     }
 
-    /// TTLs are not compared (RFC 1995 §4 speaks of the records that are deleted, and no set has two TTLs).
+    /// A record is known by its name, type and data; its TTL is not compared.
     fn remove(&mut self, record: &Record) -> Result<(), TransferError> {
         let Entry::Occupied(mut set) = self.sets.entry(record.key.clone()) else {
             return Err(TransferError::Gap);

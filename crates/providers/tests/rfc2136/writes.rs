@@ -1,7 +1,6 @@
 //! What is written: together or not at all, and once.
 
 use dns::hosted::{Batch, Change, Held};
-use dns::limits::Load;
 use dns::{Rtype, Ttl};
 use provider::battery::Stage as _;
 use provider::{Error, Provider as _};
@@ -185,7 +184,6 @@ async fn a_ttl_that_others_changed_is_overwritten() {
 #[tokio::test]
 async fn nothing_to_do_is_done() {
     let server = Server::start(Software::Bind).await;
-    assert_eq!(server.provider.limits().load_of(&[]), Load::default());
     server
         .provider
         .write(server.zone(), &Batch::default())
