@@ -1,11 +1,12 @@
 //! A name server that takes dynamic updates: BIND, Knot and others like them.
 //!
-//! A zone is read by transfer, whole at first and then by differences, and written by one UPDATE message for a batch, whose
-//! prerequisites say what must be there: the server compares and swaps. Every message is signed and every answer is
-//! verified (RFC 8945). What is asked and what answers mean is in pure modules: `convert` (RFC 2136), `transfer` (RFC 5936,
-//! RFC 1995), `fault` (which answer is which error); `client` sends and receives.
+//! A zone is read by transfer, whole at first and then by differences, and written by one UPDATE message for a batch,
+//! whose prerequisites say what must be there: the server compares and swaps. Every message is signed and every answer
+//! is verified (RFC 8945). What is asked and what answers mean is in pure modules: `convert` (RFC 2136), `transfer`
+//! (RFC 5936, RFC 1995), `fault` (which answer is which error); `client` sends and receives.
 //!
-//! What it leaves to others: which server and key a Secret means (`api`), and whom we may connect to ([`crate::egress`]).
+//! What it leaves to others: which server and key a Secret means (`api`), and whom we may connect to
+//! ([`crate::egress`]).
 
 mod client;
 mod convert;
@@ -34,8 +35,8 @@ pub struct Rfc2136 {
     zone: Name,
     client: Client,
     limits: Limits,
-    /// What was transferred last, from which only the differences need to be asked for. Whoever reads takes it out: a read
-    /// that is given up leaves nothing, and the next one is whole.
+    /// What was transferred last, from which only the differences need to be asked for. Whoever reads takes it out: a
+    /// read that is given up leaves nothing, and the next one is whole.
     last: Mutex<Option<Content>>,
 }
 
@@ -84,8 +85,8 @@ impl Rfc2136 {
         }
     }
 
-    /// By differences where that goes well, and whole otherwise: whatever was odd about them, that settles it. Who cannot be
-    /// reached is not asked twice.
+    /// By differences where that goes well, and whole otherwise: whatever was odd about them, that settles it. Who
+    /// cannot be reached is not asked twice.
     async fn read_on(&self) -> Result<Holdings, Error> {
         let last = self.last.lock().expect("nobody panics with it").take();
         if let Some(last) = last {
@@ -117,8 +118,8 @@ impl Rfc2136 {
         let answer = self.client.ask(convert::update(&self.zone, batch)?).await?;
         match answer.header().rcode() {
             Rcode::NOERROR => Ok(()),
-            // A prerequisite does not hold: the zone was changed by others, or by this batch already. What we have of it
-            // may be wrong in spite of its serial, so it is read anew.
+            // A prerequisite does not hold: the zone was changed by others, or by this batch already. What we have of
+            // it may be wrong in spite of its serial, so it is read anew.
             Rcode::NXRRSET | Rcode::YXRRSET | Rcode::NXDOMAIN | Rcode::YXDOMAIN => {
                 let held = self.read_whole().await?;
                 let done = batch.changes.iter().all(|change| change.is_done_in(&held));

@@ -1,10 +1,10 @@
 //! Real name servers: NSD, Knot and BIND, on loopback, over zone files.
 //!
-//! [`programs()`] finds them on the machine or fetches them from Debian into the cache; it needs no privileges, and nothing
-//! is installed. [`NameServer::start`] runs one in a directory of its own, on a port of its own, and returns when it
-//! answers for every zone. All of them are set up alike: authoritative only, minimal responses, no rate limit, no cookies,
-//! no transfers, and not a word about themselves. [`NameServer::start_with_key`] lets whoever has a key transfer the zones
-//! and change them.
+//! [`programs()`] finds them on the machine or fetches them from Debian into the cache; it needs no privileges, and
+//! nothing is installed. [`NameServer::start`] runs one in a directory of its own, on a port of its own, and returns
+//! when it answers for every zone. All of them are set up alike: authoritative only, minimal responses, no rate limit,
+//! no cookies, no transfers, and not a word about themselves. [`NameServer::start_with_key`] lets whoever has a key
+//! transfer the zones and change them.
 //!
 //! A server dies with its value, and with the process however that ends.
 

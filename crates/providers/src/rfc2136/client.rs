@@ -1,7 +1,7 @@
 //! Messages over TCP: one connection for each exchange, signed both ways (RFC 7766, RFC 8945).
 //!
-//! It waits for its turn, connects to whom it may, sends one request and reads what follows, all within a deadline. What the
-//! messages mean is not known here.
+//! It waits for its turn, connects to whom it may, sends one request and reads what follows, all within a deadline.
+//! What the messages mean is not known here.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -29,8 +29,8 @@ use super::transfer::{Content, Transfer};
 use crate::egress::Egress;
 use crate::pace::Pace;
 
-/// A server answers at once, and an update within the time that its disk takes. The rest is for networks that lose packets:
-/// Linux gives the third attempt to connect up after seven seconds.
+/// A server answers at once, and an update within the time that its disk takes. The rest is for networks that lose
+/// packets: a connection that is not answered is asked for again after one, three and seven seconds.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 
 /// The largest transfer within it takes 18 Mbit/s.
@@ -141,8 +141,8 @@ impl Connection {
     }
 }
 
-/// Reads faster than messages are understood: Knot hangs up on whoever does not read for half a second. What it holds is
-/// bounded by what a transfer may take. The last message is why there are no more.
+/// Reads faster than messages are understood: Knot hangs up on whoever does not read for half a second. What it holds
+/// is bounded by what a transfer may take. The last message is why there are no more.
 async fn read_ahead(
     mut connection: Connection,
     request: &Request,

@@ -1,8 +1,8 @@
 //! What is asked, as messages: questions, and batches as updates (RFC 2136). Pure.
 //!
-//! A change becomes a prerequisite, which is what it expects, and updates: the old set goes and the new one comes. All that
-//! goes stands before all that comes, because a server that has a CNAME ignores other types at its name and the reverse
-//! (RFC 2136 §3.4.2.2).
+//! A change becomes a prerequisite, which is what it expects, and updates: the old set goes and the new one comes. All
+//! that goes stands before all that comes, because a server that has a CNAME ignores other types at its name and the
+//! reverse (RFC 2136 §3.4.2.2).
 
 use dns::hosted::{Batch, Change, HostedSet};
 use dns::limits::{Limits, Load, Ownership, RoutingLimits};
@@ -18,8 +18,8 @@ use provider::Error;
 
 use super::transfer::Content;
 
-/// A message that lacks nothing but its signature. There is one for each connection, and it is signed: its id stays zero,
-/// since nothing has to be told apart by it.
+/// A message that lacks nothing but its signature. There is one for each connection, and it is signed: its id stays
+/// zero, since nothing has to be told apart by it.
 pub(super) type Request = AdditionalBuilder<Target>;
 
 /// A message as it is sent over TCP.
@@ -41,8 +41,8 @@ const TYPES: &[Rtype] = &[
 /// The longest message that TCP carries (RFC 1035 §4.2.2).
 const MESSAGE_OCTETS_MAX: usize = 65_535;
 
-/// What a message has besides changes: a header of 12, the zone's name of up to 255 and 4 more, and a signature with a key
-/// name of up to 255, an algorithm of 13, up to 64 of its own and 26 more. With a margin.
+/// What a message has besides changes: a header of 12, the zone's name of up to 255 and 4 more, and a signature with a
+/// key name of up to 255, an algorithm of 13, up to 64 of its own and 26 more. With a margin.
 const ENVELOPE_OCTETS: usize = 1_024;
 
 /// What a record has besides name and data: type, class, TTL and length.
@@ -147,8 +147,8 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// What must be there: exactly these records, or no set at all (RFC 2136 §2.4.2, §2.4.3). TTLs cannot be among it, servers
-/// do not compare them (RFC 2136 §3.2.5): where somebody else has changed a TTL alone, it is overwritten.
+/// What must be there: exactly these records, or no set at all (RFC 2136 §2.4.2, §2.4.3). TTLs cannot be among it,
+/// servers do not compare them (RFC 2136 §3.2.5): where somebody else has changed a TTL alone, it is overwritten.
 fn expected(change: &Change) -> Vec<Entry<'_>> {
     match &change.before {
         Some(before) => {
@@ -159,9 +159,9 @@ fn expected(change: &Change) -> Vec<Entry<'_>> {
     }
 }
 
-/// A zone always has name servers: an update that deletes all of them is ignored (RFC 2136 §3.4.2.3), and so is the deletion
-/// of the last one (§3.4.2.4). So one of the old ones stays until the new ones have come. The others go and come back, or
-/// else Knot would keep their TTL; a zone with a single name server keeps it there.
+/// A zone always has name servers: an update that deletes all of them is ignored (RFC 2136 §3.4.2.3), and so is the
+/// deletion of the last one (§3.4.2.4). So one of the old ones stays until the new ones have come. The others go and
+/// come back, or else Knot would keep their TTL; a zone with a single name server keeps it there.
 fn apex_name_servers(change: &Change) -> Result<Vec<Entry<'_>>, Error> {
     let Some(after) = &change.after else {
         let reason = "the name servers of the zone itself cannot be taken away".to_owned();

@@ -48,9 +48,9 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// What a signature that does not hold comes to. A plain no is believed without one: servers that do not understand a
-    /// message, or do not have the zone, do not sign that (RFC 8945 §5.2, and Knot). Whoever could forge it could as well
-    /// forge BADKEY, which nobody can sign; and it never says that something was done.
+    /// What a signature that does not hold comes to. A plain no is believed without one: servers that do not understand
+    /// a message, or do not have the zone, do not sign that (RFC 8945 §5.2, and Knot). Whoever could forge it could as
+    /// well forge BADKEY, which nobody can sign; and it never says that something was done.
     pub(super) fn of_signature(why: ValidationError, rcode: Rcode) -> Result<(), Fault> {
         match (why, rcode) {
             (
@@ -124,13 +124,14 @@ fn hint(rcode: Rcode) -> &'static str {
     }
 }
 
-/// What a signature that does not hold means for a person. What the library says of times differs from one attempt to the
-/// next, and is left out.
+/// What a signature that does not hold means for a person. What the library says of times differs from one attempt to
+/// the next, and is left out.
 fn explain(why: ValidationError, rcode: Rcode) -> String {
     match why {
         ValidationError::ServerBadKey => {
-            "the name server has no key of this name and algorithm (BADKEY): compare TSIG_NAME and TSIG_ALGORITHM with \
-             its configuration, and whether the key may be used for this zone"
+            // Knot says so of good keys, too, which its rules do not let at the zone.
+            "the name server takes no such key for this zone (BADKEY): compare TSIG_NAME and TSIG_ALGORITHM with its \
+             configuration, and its rules for the zone"
                 .to_owned()
         }
         ValidationError::ServerBadSig => {

@@ -1,8 +1,8 @@
 //! Transfers: from the records of a stream of messages to what a zone holds (RFC 5936, RFC 1995).
 //!
-//! A transfer that does not end as it must is an error, never a short zone. The library has an interpreter of its own, which
-//! comes with a whole zone store, gives up a zone for one record that it cannot read, and leaves it to others whether
-//! differences fit what they are applied to; so this one is here.
+//! A transfer that does not end as it must is an error, never a short zone. The library has an interpreter of its own,
+//! which comes with a whole zone store, gives up a zone for one record that it cannot read, and leaves it to others
+//! whether differences fit what they are applied to; so this one is here.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -1,5 +1,5 @@
-//! A server that says what it is told to, signed as it should be or not, and remembers what it was asked; and a stranger
-//! between us and a real one.
+//! A server that says what it is told to, signed as it should be or not, and remembers what it was asked; and a
+//! stranger between us and a real one.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};

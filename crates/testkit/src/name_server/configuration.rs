@@ -1,8 +1,8 @@
 //! How each server is told the same thing, in its own words.
 //!
 //! What they have in common: one address, one thread where that can be said, the zones and nothing else; minimal
-//! responses, no rate limit, no cookies, no transfers but with a key, no recursion, no control channel; they keep the user
-//! they were started as, and every file they write is in their directory.
+//! responses, no rate limit, no cookies, no transfers but with a key, no recursion, no control channel; they keep the
+//! user they were started as, and every file they write is in their directory.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -155,8 +155,8 @@ acl:
     text
 }
 
-/// Its checks of zone files are off: what is served is the question here, not what should be. The class CH has a view of
-/// its own, because the one that is there otherwise has a rate limit.
+/// Its checks of zone files are off: what is served is the question here, not what should be. The class CH has a view
+/// of its own, because the one that is there otherwise has a rate limit.
 fn bind(
     directory: &Path,
     address: SocketAddr,
