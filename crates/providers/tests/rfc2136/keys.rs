@@ -1,6 +1,5 @@
 //! Who is let in, and where nobody is.
 
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use providers::egress::Egress;
 use providers::pace::Pace;
 use providers::rfc2136::Rfc2136;
 use testkit::name_server::Software;
+use tokio::net::TcpSocket;
 
 use crate::stage::{APEX, Server, access, batch, change, name, provider, tsig};
 
@@ -112,9 +112,10 @@ async fn a_server_that_takes_no_updates_refuses_them() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_unclear() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    // Who has a port and does not listen keeps others from it.
+    let nobody = TcpSocket::new_v4().unwrap();
+    nobody.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = nobody.local_addr().unwrap();
     for error in errors(&provider(address, &tsig(), APEX), APEX).await {
         assert_eq!(
             error.story(),
