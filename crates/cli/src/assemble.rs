@@ -3,7 +3,7 @@
 //! The parts know each other only by what they exchange. The name server comes first, for it answers with what it has
 //! stored while everything else is still starting; it goes last.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,12 @@ use controller::{
     Clock, Controller, DnsRecordOptions, DnsRecords, Health, Metrics, NameServer, Open, Opened,
     Running, RunningDnsRecords,
 };
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use kube::Client;
 use nameserver::{Limits, OpenError, Server};
 use prometheus_client::registry::Registry;
 use provider::Boxed;
+use providers::egress::Egress;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use reconcile::dns_record::Pace;
@@ -35,6 +37,12 @@ use crate::background::Background;
 
 /// How many publications wait for the name server: it takes all that are there at once.
 const PUBLICATIONS_MAX: usize = 64;
+
+/// The addresses of this machine alone.
+const LOOPBACK: [IpNet; 2] = [
+    IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8)),
+    IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128)),
+];
 
 /// How much the controllers of Zones can have to say to those of DNSRecords.
 const NEIGHBOURS_MAX: usize = 4096;
@@ -90,6 +98,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) leading: watch::Receiver<bool>,
     /// Where metrics and health are served.
     pub(crate) http: TcpListener,
+    /// Whether providers may be on this machine.
+    pub(crate) loopback: bool,
 }
 
 /// Controllers that run, and what can be asked about them.
@@ -111,7 +121,10 @@ impl Controllers {
         let dns_records = DnsRecords {
             client: parts.client.clone(),
             options: dns_record_options(parts.flags, parts.namespaces.clone()),
-            open: Arc::new(Opener(providers::Registry::new(parts.client.clone()))),
+            open: Arc::new(Opener(providers::Registry::new(
+                parts.client.clone(),
+                egress(parts.flags, parts.loopback),
+            ))),
             neighbours: noticed,
             clock: Clock::System,
             chance: StdRng::from_os_rng(),
@@ -208,6 +221,17 @@ impl Open for Opener {
             let (provider, zone) = self.0.open(namespace, access).await?;
             Ok(Opened { provider, zone })
         })
+    }
+}
+
+/// Whom providers may be, beside those that anybody can reach.
+fn egress(flags: &Flags, loopback: bool) -> Egress {
+    let loopback = loopback.then_some(LOOPBACK).into_iter().flatten();
+    let ranges = flags.health.allowed_addresses.iter().copied();
+    let hosts = flags.health.allowed_endpoints.iter();
+    Egress {
+        ranges: ranges.chain(loopback).collect(),
+        hosts: hosts.map(ToString::to_string).collect(),
     }
 }
 

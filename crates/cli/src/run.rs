@@ -59,6 +59,7 @@ async fn serve(run: &Run, kubeconfig: Option<&Path>) -> anyhow::Result<ExitCode>
         name_server: way,
         leading,
         http: listener,
+        loopback: false,
     })?;
     let dns = server
         .as_ref()

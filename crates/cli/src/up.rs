@@ -105,6 +105,7 @@ async fn start(
         name_server: Some(way),
         leading,
         http: listeners.http,
+        loopback: true,
     })?;
     let controllers = running.insert(controllers);
     if !controllers.settled(SETTLE_WITHIN).await {

@@ -9,7 +9,9 @@
 pub mod egress;
 pub mod pace;
 mod registry;
+pub mod rfc2136;
 pub mod zone;
 
 pub use registry::Registry;
+pub use rfc2136::Rfc2136;
 pub use zone::Zones;

@@ -3,27 +3,39 @@
 //! Whoever has the same credentials is the same account, and takes turns: accounts are known by the fingerprints of their
 //! credentials, never by the credentials themselves.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use api::parse::provider_secret::{Credentials, ProviderSecret};
 use dns::Name;
 use kube::Client;
 use provider::{Error, InMemory, Provider, ZoneId};
 
+use crate::egress::Egress;
+use crate::pace::Pace;
+use crate::rfc2136::Rfc2136;
 use crate::zone::Zones;
+
+/// A name server of one's own has no rules about this; so that nobody hammers it, twenty requests a second.
+const NAME_SERVER_PACE: (Duration, u32) = (Duration::from_millis(50), 20);
 
 /// Every provider that can be reached.
 pub struct Registry {
     client: Client,
+    egress: Arc<Egress>,
     in_memory: Arc<InMemory>,
+    paces: Mutex<BTreeMap<String, Weak<Pace>>>,
 }
 
 impl Registry {
-    /// With a client for the Zones of this cluster.
-    pub fn new(client: Client) -> Registry {
+    /// With a client for the Zones of this cluster, and leave to connect to others.
+    pub fn new(client: Client, egress: Egress) -> Registry {
         Registry {
             client,
+            egress: Arc::new(egress),
             in_memory: Arc::default(),
+            paces: Mutex::default(),
         }
     }
 
@@ -45,7 +57,15 @@ impl Registry {
                 let zone = zones.id(zone.unwrap_or_default());
                 Ok((Arc::new(zones), zone))
             }
-            Credentials::Aws(_) | Credentials::Rfc2136(_) => Err(Error::Refused {
+            Credentials::Rfc2136(server) => {
+                let apex = named(zone.unwrap_or_default())?;
+                let id = ZoneId(apex.to_string());
+                let pace = self.pace(&access.credentials, NAME_SERVER_PACE);
+                let egress = Arc::clone(&self.egress);
+                let provider = Rfc2136::new(server, apex, egress, pace)?;
+                Ok((Arc::new(provider), id))
+            }
+            Credentials::Aws(_) => Err(Error::Refused {
                 reason: "not built in".into(),
             }),
         }
@@ -53,11 +73,28 @@ impl Registry {
 
     /// A zone in memory is there as soon as somebody names it.
     fn remembered(&self, zone: &str) -> Result<ZoneId, Error> {
-        let apex: Name = dns::host_name(zone).map_err(|error| Error::Refused {
-            reason: error.to_string(),
-        })?;
-        let id = ZoneId(apex.to_string().trim_end_matches('.').to_owned());
+        let apex = named(zone)?;
+        let id = ZoneId(apex.to_string());
         self.in_memory.create_zone(&id, &apex);
         Ok(id)
     }
+
+    /// The turns that everybody with these credentials takes.
+    fn pace(&self, credentials: &Credentials, (interval, burst): (Duration, u32)) -> Arc<Pace> {
+        let mut paces = self.paces.lock().expect("nobody panics with it");
+        paces.retain(|_, pace| pace.strong_count() > 0);
+        let known = paces.entry(credentials.fingerprint()).or_default();
+        known.upgrade().unwrap_or_else(|| {
+            let pace = Arc::new(Pace::new(interval, burst));
+            *known = Arc::downgrade(&pace);
+            pace
+        })
+    }
+}
+
+/// A zone that is called by its name.
+fn named(zone: &str) -> Result<Name, Error> {
+    dns::host_name(zone).map_err(|error| Error::Refused {
+        reason: format!("data.ZONE_ID: {error}"),
+    })
 }

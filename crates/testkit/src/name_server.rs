@@ -1,9 +1,10 @@
 //! Real name servers: NSD, Knot and BIND, on loopback, over zone files.
 //!
-//! [`programs()`] finds them on the machine or fetches them from Debian into the cache; it needs no privileges, and nothing
-//! is installed. [`NameServer::start`] runs one in a directory of its own, on a port of its own, and returns when it
-//! answers for every zone. All of them are set up alike: authoritative only, minimal responses, no rate limit, no cookies,
-//! no transfers, and not a word about themselves.
+//! [`programs()`] finds them on the machine or fetches them from Debian into the cache; it needs no privileges, and
+//! nothing is installed. [`NameServer::start`] runs one in a directory of its own, on a port of its own, and returns
+//! when it answers for every zone. All of them are set up alike: authoritative only, minimal responses, no rate limit,
+//! no cookies, no transfers, and not a word about themselves. [`NameServer::start_with_key`] lets whoever has a key
+//! transfer the zones and change them.
 //!
 //! A server dies with its value, and with the process however that ends.
 
@@ -75,6 +76,17 @@ pub struct ZoneFile {
     pub path: PathBuf,
 }
 
+/// A key that a server takes transfers and updates with (RFC 8945), in the words of its configuration.
+#[derive(Clone, Debug)]
+pub struct TsigKey {
+    /// What both sides call it.
+    pub name: String,
+    /// How it is used, such as `hmac-sha256`.
+    pub algorithm: String,
+    /// The key in base64.
+    pub secret: String,
+}
+
 /// A name server that runs for as long as this value lives.
 #[derive(Debug)]
 pub struct NameServer {
@@ -86,21 +98,16 @@ pub struct NameServer {
 impl NameServer {
     /// Starts a server over these zones, and returns when it answers for each of them.
     pub async fn start(software: Software, zones: &[ZoneFile]) -> Result<Self, StartError> {
-        let programs = spawn_blocking(programs)
-            .await
-            .expect("looking for programs does not panic")?;
-        let mut attempts = 1;
-        loop {
-            let address = free_address().map_err(system("a free port"))?;
-            match start_once(&programs, software, address, zones).await {
-                Err(StartError::Exited(exited))
-                    if exited.port_was_taken() && attempts < ATTEMPTS =>
-                {
-                    attempts += 1;
-                }
-                settled => return settled,
-            }
-        }
+        start(software, zones, None).await
+    }
+
+    /// The same over copies of the zones, which whoever has the key may transfer and update. NSD takes no updates.
+    pub async fn start_with_key(
+        software: Software,
+        zones: &[ZoneFile],
+        key: &TsigKey,
+    ) -> Result<Self, StartError> {
+        start(software, zones, Some(key)).await
     }
 
     /// Where it answers, over UDP and TCP.
@@ -136,18 +143,40 @@ pub enum StartError {
     },
 }
 
+async fn start(
+    software: Software,
+    zones: &[ZoneFile],
+    key: Option<&TsigKey>,
+) -> Result<NameServer, StartError> {
+    let programs = spawn_blocking(programs)
+        .await
+        .expect("looking for programs does not panic")?;
+    let mut attempts = 1;
+    loop {
+        let address = free_address().map_err(system("a free port"))?;
+        match start_once(&programs, software, address, zones, key).await {
+            Err(StartError::Exited(exited)) if exited.port_was_taken() && attempts < ATTEMPTS => {
+                attempts += 1;
+            }
+            settled => return settled,
+        }
+    }
+}
+
 async fn start_once(
     programs: &Programs,
     software: Software,
     address: SocketAddr,
     zones: &[ZoneFile],
+    key: Option<&TsigKey>,
 ) -> Result<NameServer, StartError> {
     let directory = tempfile::Builder::new()
         .prefix("zonewright-name-server-")
         .tempdir()
         .map_err(system("a directory"))?;
-    let mut process = configuration::spawn(programs, software, directory.path(), address, zones)
-        .map_err(system(software.name()))?;
+    let mut process =
+        configuration::spawn(programs, software, directory.path(), address, zones, key)
+            .map_err(system(software.name()))?;
     ready(software, address, zones, &mut process).await?;
     Ok(NameServer {
         _process: process,

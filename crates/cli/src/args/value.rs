@@ -127,6 +127,16 @@ fn is_label(text: &str) -> bool {
         && octets.iter().all(|&octet| is_plain(octet) || octet == b'-')
 }
 
+/// As URLs have hosts: without a final dot.
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Endpoint::Name(name) => f.write_str(name.to_string().trim_end_matches('.')),
+            Endpoint::Address(address) => address.fmt(f),
+        }
+    }
+}
+
 impl fmt::Display for NamespacedName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.namespace, self.name)

@@ -1,8 +1,8 @@
 //! How each server is told the same thing, in its own words.
 //!
 //! What they have in common: one address, one thread where that can be said, the zones and nothing else; minimal
-//! responses, no rate limit, no cookies, no transfers, no recursion, no control channel; they keep the user they were
-//! started as, and every file they write is in their directory.
+//! responses, no rate limit, no cookies, no transfers but with a key, no recursion, no control channel; they keep the
+//! user they were started as, and every file they write is in their directory.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::{Programs, Software, ZoneFile};
+use super::{Programs, Software, TsigKey, ZoneFile};
 use crate::process::Process;
 
 /// Writes the configuration and starts the program in the foreground.
@@ -20,11 +20,17 @@ pub(super) fn spawn(
     directory: &Path,
     address: SocketAddr,
     zones: &[ZoneFile],
+    key: Option<&TsigKey>,
 ) -> io::Result<Process> {
+    let copies = key.map(|_| copy(zones, directory)).transpose()?;
+    let zones = copies.as_deref().unwrap_or(zones);
     let (text, arguments): (String, &[&str]) = match software {
-        Software::Nsd => (nsd(directory, address, zones), &["-d", "-c"]),
-        Software::Knot => (knot(directory, address, zones), &["-c"]),
-        Software::Bind => (bind(directory, address, zones), &["-g", "-n", "1", "-c"]),
+        Software::Nsd => (nsd(directory, address, zones, key), &["-d", "-c"]),
+        Software::Knot => (knot(directory, address, zones, key), &["-c"]),
+        Software::Bind => (
+            bind(directory, address, zones, key),
+            &["-g", "-n", "1", "-c"],
+        ),
     };
     let file = directory.join("configuration");
     fs::write(&file, text)?;
@@ -33,7 +39,18 @@ pub(super) fn spawn(
     Process::start(software.name(), command, directory)
 }
 
-fn nsd(directory: &Path, address: SocketAddr, zones: &[ZoneFile]) -> String {
+/// Zones that change are written by the server, and journals beside them.
+fn copy(zones: &[ZoneFile], directory: &Path) -> io::Result<Vec<ZoneFile>> {
+    let copy = |(index, zone): (usize, &ZoneFile)| {
+        let path = directory.join(format!("{index}.zone"));
+        fs::copy(&zone.path, &path)?;
+        let origin = zone.origin.clone();
+        Ok(ZoneFile { origin, path })
+    };
+    zones.iter().enumerate().map(copy).collect()
+}
+
+fn nsd(directory: &Path, address: SocketAddr, zones: &[ZoneFile], key: Option<&TsigKey>) -> String {
     let (ip, port, directory) = (address.ip(), address.port(), directory.display());
     let mut text = format!(
         r#"server:
@@ -56,18 +73,36 @@ remote-control:
   control-enable: no
 "#
     );
+    let mut rights = String::new();
+    if let Some(TsigKey {
+        name,
+        algorithm,
+        secret,
+    }) = key
+    {
+        let _infallible = write!(
+            text,
+            "key:\n  name: \"{name}\"\n  algorithm: {algorithm}\n  secret: \"{secret}\"\n"
+        );
+        rights = format!("  provide-xfr: {ip} {name}\n");
+    }
     for zone in zones {
         let ZoneFile { origin, path } = zone;
         let _infallible = write!(
             text,
-            "zone:\n  name: \"{origin}\"\n  zonefile: \"{}\"\n",
+            "zone:\n  name: \"{origin}\"\n  zonefile: \"{}\"\n{rights}",
             path.display()
         );
     }
     text
 }
 
-fn knot(directory: &Path, address: SocketAddr, zones: &[ZoneFile]) -> String {
+fn knot(
+    directory: &Path,
+    address: SocketAddr,
+    zones: &[ZoneFile],
+    key: Option<&TsigKey>,
+) -> String {
     let (ip, port, directory) = (address.ip(), address.port(), directory.display());
     let mut text = format!(
         r#"server:
@@ -84,24 +119,63 @@ log:
     any: info
 database:
   storage: "{directory}"
-zone:
 "#
     );
+    // What changes is kept in the journal, so that only differences need to be transferred.
+    let mut rights = "    journal-content: none\n";
+    if let Some(TsigKey {
+        name,
+        algorithm,
+        secret,
+    }) = key
+    {
+        let _infallible = write!(
+            text,
+            r#"key:
+  - id: "{name}"
+    algorithm: {algorithm}
+    secret: "{secret}"
+acl:
+  - id: key
+    key: "{name}"
+    action: [transfer, update]
+"#
+        );
+        rights = "    journal-content: changes\n    acl: key\n";
+    }
+    text.push_str("zone:\n");
     for zone in zones {
         let ZoneFile { origin, path } = zone;
         let _infallible = write!(
             text,
-            "  - domain: \"{origin}\"\n    file: \"{}\"\n    zonefile-sync: -1\n    journal-content: none\n",
+            "  - domain: \"{origin}\"\n    file: \"{}\"\n    zonefile-sync: -1\n{rights}",
             path.display()
         );
     }
     text
 }
 
-/// Its checks of zone files are off: what is served is the question here, not what should be. The class CH has a view of
-/// its own, because the one that is there otherwise has a rate limit.
-fn bind(directory: &Path, address: SocketAddr, zones: &[ZoneFile]) -> String {
+/// Its checks of zone files are off: what is served is the question here, not what should be. The class CH has a view
+/// of its own, because the one that is there otherwise has a rate limit.
+fn bind(
+    directory: &Path,
+    address: SocketAddr,
+    zones: &[ZoneFile],
+    key: Option<&TsigKey>,
+) -> String {
     let (ip, port, directory) = (address.ip(), address.port(), directory.display());
+    let (mut keys, mut rights) = (String::new(), String::new());
+    if let Some(TsigKey {
+        name,
+        algorithm,
+        secret,
+    }) = key
+    {
+        keys = format!("key \"{name}\" {{ algorithm {algorithm}; secret \"{secret}\"; }};\n");
+        rights = format!(
+            "allow-transfer {{ key \"{name}\"; }}; update-policy {{ grant \"{name}\" zonesub ANY; }}; "
+        );
+    }
     let mut text = format!(
         r#"options {{
   directory "{directory}";
@@ -130,7 +204,7 @@ fn bind(directory: &Path, address: SocketAddr, zones: &[ZoneFile]) -> String {
   check-wildcard no;
 }};
 controls {{ }};
-view "chaos" CH {{ match-clients {{ any; }}; }};
+{keys}view "chaos" CH {{ match-clients {{ any; }}; }};
 view "internet" IN {{
 "#
     );
@@ -138,7 +212,7 @@ view "internet" IN {{
         let ZoneFile { origin, path } = zone;
         let _infallible = writeln!(
             text,
-            "  zone \"{origin}\" {{ type primary; file \"{}\"; }};",
+            "  zone \"{origin}\" {{ type primary; file \"{}\"; {rights}}};",
             path.display()
         );
     }

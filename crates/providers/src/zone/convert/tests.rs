@@ -182,7 +182,7 @@ fn data_that_makes_no_set_stands_for_the_first_of_it() {
         let record = home.record("name", &datum, &share("app")).unwrap();
         home.read(&Decoded::Object(record)).unwrap()
     });
-    let holdings = snapshot(&standing).holdings;
+    let holdings = snapshot(home.apex.clone(), &standing).holdings;
     let held: Vec<_> = holdings
         .values()
         .map(|held| held.set().unwrap().records.data())
@@ -210,7 +210,7 @@ fn complaints_of_one_set_are_told_once_and_in_order() {
         });
         home.read(&Decoded::Object(record)).unwrap()
     });
-    let complaints = snapshot(&standing).complaints;
+    let complaints = snapshot(home.apex.clone(), &standing).complaints;
     let told: Vec<_> = complaints.values().collect();
     assert_eq!(told, ["NotDelegated: a; NotDelegated: b"]);
 }
