@@ -6,5 +6,6 @@
 //!
 //! What they leave to others: what to write, and when.
 
+pub mod aws;
 pub mod egress;
 pub mod pace;
