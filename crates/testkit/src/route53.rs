@@ -62,6 +62,8 @@ pub enum Fault {
     RepeatPage,
     /// A list of sets: the answer ends in the middle.
     CutShort,
+    /// A list of sets: so many octets more, which mean nothing.
+    Swell(usize),
     /// A list of sets: as it was before the last so many changes.
     Behind(usize),
 }
@@ -204,6 +206,11 @@ impl State {
             Some(Fault::CutShort) => {
                 let mut answer = self.settle(&asked, &query, &body);
                 answer.body.truncate(answer.body.len() / 2);
+                Ok(answer)
+            }
+            Some(Fault::Swell(octets)) => {
+                let mut answer = self.settle(&asked, &query, &body);
+                answer.body.push_str(&" ".repeat(octets));
                 Ok(answer)
             }
             Some(Fault::Behind(behind)) => Ok(self.settle(&asked, &query.delayed(behind), &body)),

@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::time::Duration;
 
+use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_route53::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use provider::Error;
@@ -29,7 +30,11 @@ where
     E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
 {
     let SdkError::ServiceError(answer) = &error else {
-        return unclear(error);
+        return if is_nobody(&error) {
+            Error::Denied(Box::new(error))
+        } else {
+            unclear(error)
+        };
     };
     let status = answer.raw().status().as_u16();
     let Some(code) = answer.err().code() else {
@@ -41,6 +46,16 @@ where
         message,
     };
     said.sorted(status)
+}
+
+/// Whether nothing was asked, because this process is nobody to Amazon.
+fn is_nobody(error: &(dyn StdError + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |&error| error.source());
+    let found = causes.find_map(|error| error.downcast_ref::<CredentialsError>());
+    matches!(
+        found,
+        Some(CredentialsError::CredentialsNotLoaded(_) | CredentialsError::InvalidConfiguration(_))
+    )
 }
 
 /// What answers in words that are not Route 53's is something in between.
@@ -121,6 +136,9 @@ fn stable(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use aws_sdk_route53::error::ConnectorError;
+    use aws_sdk_route53::operation::list_hosted_zones::ListHostedZonesError;
+
     use super::*;
 
     /// What becomes of an answer, in one word, and what people are told.
@@ -172,6 +190,21 @@ mod tests {
         for (status, code, message, word) in cases {
             assert_eq!(check(status, code, message).0, word, "{status} {code}");
         }
+    }
+
+    #[test]
+    fn whoever_is_nobody_to_amazon_is_denied() {
+        let asked_as = |credentials: CredentialsError| {
+            let failure = ConnectorError::other(Box::new(credentials), None);
+            sorted::<ListHostedZonesError>(SdkError::dispatch_failure(failure))
+        };
+        let nobody = asked_as(CredentialsError::not_loaded("nothing is set"));
+        assert_eq!(
+            nobody.story(),
+            "access is denied: dispatch failure: other: the credential provider was not enabled: nothing is set"
+        );
+        let elsewhere = asked_as(CredentialsError::provider_error("STS is down"));
+        assert!(matches!(elsewhere, Error::Unclear(_)), "{elsewhere:?}");
     }
 
     #[test]

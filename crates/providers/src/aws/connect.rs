@@ -1,15 +1,23 @@
-//! Amazon's client, set up: whom it connects to, as whom, and for how long it waits.
+//! Amazon's client, set up: whom it connects to, as whom, how long it waits, and how much it takes.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use api::parse::provider_secret::Aws as Access;
 use aws_config::BehaviorVersion;
+use aws_sdk_route53::config::interceptors::BeforeDeserializationInterceptorContextMut;
 use aws_sdk_route53::config::retry::RetryConfig;
 use aws_sdk_route53::config::timeout::TimeoutConfig;
-use aws_sdk_route53::config::{Credentials, Region, SharedCredentialsProvider, SharedHttpClient};
+use aws_sdk_route53::config::{
+    ConfigBag, Credentials, Intercept, Region, RuntimeComponents, SharedCredentialsProvider,
+    SharedHttpClient,
+};
+use aws_sdk_route53::error::BoxError;
 use aws_smithy_http_client::{Builder, tls};
 use aws_smithy_runtime_api::client::dns::{DnsFuture, ResolveDns, ResolveDnsError};
+use aws_smithy_runtime_api::client::interceptors::dyn_dispatch_hint;
+use aws_smithy_types::body::SdkBody;
+use http_body_util::Limited;
 
 use crate::egress::{Egress, EgressError};
 
@@ -18,6 +26,9 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// A page or a full batch takes Route 53 a second or two; an answer that takes longer may have been lost.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+
+/// A page of sets, each as large as an answer of DNS can be, in text and with XML around it.
+const ANSWER_OCTETS_MAX: usize = 64 * 1024 * 1024;
 
 /// The port that names are looked up for; the one that is connected to is in the URL.
 const HTTPS_PORT: u16 = 443;
@@ -39,6 +50,7 @@ pub(super) async fn connect(
     let mut config = aws_sdk_route53::Config::builder()
         .behavior_version(behavior())
         .http_client(http)
+        .interceptor(Bounded)
         .retry_config(RetryConfig::disabled())
         .timeout_config(timeouts);
     config
@@ -93,5 +105,28 @@ impl ResolveDns for Judged {
             let found = found.map_err(ResolveDnsError::new)?;
             Ok(found.into_iter().map(|address| address.ip()).collect())
         })
+    }
+}
+
+/// Takes no more of an answer than there can be.
+#[derive(Debug)]
+struct Bounded;
+
+#[dyn_dispatch_hint]
+impl Intercept for Bounded {
+    fn name(&self) -> &'static str {
+        "Bounded"
+    }
+
+    fn modify_before_deserialization(
+        &self,
+        context: &mut BeforeDeserializationInterceptorContextMut<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let response = context.response_mut();
+        let body = Limited::new(response.take_body(), ANSWER_OCTETS_MAX);
+        *response.body_mut() = SdkBody::from_body_1_x(body);
+        Ok(())
     }
 }

@@ -192,6 +192,16 @@ async fn a_page_that_leads_back_or_breaks_off_is_no_page() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_larger_than_any_page_is_not_taken() {
+    // D17.
+    let Doubled { route53, account } = doubled().await;
+    route53.fail([Fault::Swell(64 * 1024 * 1024), Fault::Swell(1024)]);
+    let error = account.error_of_reading().await;
+    assert!(matches!(error, Error::Unclear(_)), "{error:?}");
+    assert_eq!(account.holdings().await.len(), 2);
+}
+
+#[tokio::test]
 async fn revoked_keys_are_denied_and_nothing_looks_missing() {
     // D15.
     let Doubled { route53, account } = doubled().await;

@@ -46,7 +46,7 @@ impl Asked<'_> {
                 matches!(self, Asked::Change(_))
             }
             Fault::RepeatPage => is_list && query.name.is_some(),
-            Fault::ListEmpty | Fault::CutShort | Fault::Behind(_) => is_list,
+            Fault::ListEmpty | Fault::CutShort | Fault::Swell(_) | Fault::Behind(_) => is_list,
         }
     }
 }
