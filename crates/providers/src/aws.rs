@@ -1,11 +1,11 @@
 //! Amazon Route 53.
 //!
-//! Every change is written as the removal of exactly what was expected and the creation of what is wanted, a whole batch
-//! in one request: Route 53 makes all of it or nothing, and refuses if anything is not as expected. So nothing is ever
-//! overwritten unseen, and `UPSERT`, which would do so, is never used.
+//! Every change is written as the removal of exactly what was expected and the creation of what is wanted, a whole
+//! batch in one request: Route 53 makes all of it or nothing, and refuses if anything is not as expected. So nothing is
+//! ever overwritten unseen, and `UPSERT`, which would do so, is never used.
 //!
-//! What is left to others: `client.rs` makes the calls, `answer.rs` sorts what goes wrong, `convert.rs` knows Route 53's
-//! words.
+//! What is left to others: `connect.rs` says to whom and as whom, `client.rs` makes the calls, `answer.rs` sorts what
+//! goes wrong, `convert.rs` knows Route 53's words.
 
 mod answer;
 mod client;
@@ -39,14 +39,14 @@ const TYPES: &[Rtype] = &[
     Rtype::TXT,
 ];
 
-/// What fits into one request: so many records, and so many characters in their values. What is removed counts as what is
-/// created does. From "Quotas on `ChangeResourceRecordSets`" in Route 53's developer guide.
+/// What fits into one request: so many records, and so many characters in their values. What is removed counts as what
+/// is created does. From "Quotas on `ChangeResourceRecordSets`" in Route 53's developer guide.
 const BATCH_MAX: Load = Load {
     count: 1_000,
     octets: 32_000,
 };
 
-/// An account is answered five times a second, whoever asks. From "Route 53 API request throttling" in the developer guide.
+/// An account is answered five times a second, whoever asks. From "Route 53 API request throttling" in the guide.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A small zone is read and written without a pause. Fewer than a second's five: others use the account, too.

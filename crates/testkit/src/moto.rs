@@ -1,8 +1,8 @@
 //! Moto: a stand-in for Amazon's services that others wrote, in Python, on loopback.
 //!
 //! [`program()`] puts it into the cache once, by `pip`, into an environment of its own; nothing else on the machine is
-//! touched. [`Moto::start`] runs it on a port of its own. Tests take [`shared()`], one for a whole test binary, and keep
-//! apart by zone.
+//! touched. [`Moto::start`] runs it on a port of its own. Tests take [`shared()`], one for a whole test binary, and
+//! keep apart by zone.
 //!
 //! Its Route 53 knows the form of requests and answers better than the rules: what a deletion expects is compared with
 //! everything that ever was, and sets that exclude each other stand side by side. The rules are in

@@ -5,8 +5,8 @@
 //! names. What goes wrong on the way can be put in its way ([`Fault`]). Signatures are not verified: who asks is taken
 //! from the name of the key.
 //!
-//! `zone.rs` has the rules, `request.rs` and `answer.rs` the words, `xml.rs` their form; here is who is answered, and when
-//! not.
+//! `zone.rs` has the rules, `request.rs` and `answer.rs` the words, `xml.rs` their form; here is who is answered, and
+//! when not.
 
 mod answer;
 mod bucket;

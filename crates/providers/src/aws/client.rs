@@ -164,8 +164,8 @@ impl<P> Default for Way<P> {
 impl<P: Clone + Eq + Hash> Way<P> {
     /// Where the next page begins, if there is one.
     ///
-    /// Amazon's client takes an answer that ends in the middle for a whole one, with nothing in what is missing. How many
-    /// were asked for is told last, and is never nothing.
+    /// Amazon's client takes an answer that ends in the middle for a whole one, with nothing in what is missing. How
+    /// many were asked for is told last, and is never nothing.
     fn next(
         &mut self,
         max_items: i32,

@@ -1,7 +1,7 @@
 //! Between sets of DNS and Route 53's sets. Pure.
 //!
-//! Route 53 has its own way to escape: three *octal* digits, where DNS has decimal ones. And it holds more than sets of DNS:
-//! aliases, health checks, kinds of routing that we have no words for. Those are told as what they are, and left alone.
+//! Route 53 has its own way to escape: three *octal* digits, where DNS has decimal ones. And it holds more than sets of
+//! DNS: aliases, health checks, kinds of routing that we have no words for. Those are told as what they are.
 
 use std::collections::BTreeMap;
 
@@ -71,8 +71,8 @@ pub(super) fn holdings(sets: &[ResourceRecordSet]) -> Result<Holdings, Broken> {
         .ok_or(Broken::NoApex)
 }
 
-/// The changes of a batch, each the removal of exactly what is expected and the creation of what is wanted. Whatever makes
-/// room comes before what takes it. The error is why it cannot be said in Route 53's words.
+/// The changes of a batch, each the removal of exactly what is expected and the creation of what is wanted. Whatever
+/// makes room comes before what takes it. The error is why it cannot be said in Route 53's words.
 pub(super) fn changes(batch: &Batch) -> Result<Vec<types::Change>, String> {
     let removals = batch
         .changes

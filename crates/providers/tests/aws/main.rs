@@ -1,5 +1,5 @@
-//! Amazon Route 53: every behaviour of the contract on a double that keeps its rules, most of them on moto, what goes wrong,
-//! and that the double speaks as moto does.
+//! Amazon Route 53: every behaviour of the contract on a double that keeps its rules, most of them on moto, what goes
+//! wrong, and that the double speaks as moto does.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,7 +1,7 @@
 //! The behaviours that moto can show. It cannot show all of them:
 //!
-//! - It takes a deletion of whatever was ever there, and a creation beside a set that is there with other data, so nothing is
-//!   ever unexpected to it.
+//! - It takes a deletion of whatever was ever there, and a creation beside a set that is there with other data, so
+//!   nothing is ever unexpected to it.
 //! - It takes a creation for the repetition of one long ago, if anything comes after the name in the listing, so a set
 //!   does not come back after another type has had its place.
 //! - It deletes a set that shares traffic by its identifier alone, whatever the name.

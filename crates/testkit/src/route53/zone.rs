@@ -1,7 +1,7 @@
 //! A zone of Route 53 and its rules. Pure.
 //!
-//! The words of refusals are Route 53's own where it was seen to say them; the wording about places that occur twice and
-//! about kinds of routing that do not mix is ours.
+//! The words of refusals are Route 53's own where it was seen to say them; those about characters that are too many,
+//! places that occur twice and kinds of routing that do not mix are ours.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -392,7 +392,7 @@ fn normal(mut set: ResourceRecordSet) -> ResourceRecordSet {
     set
 }
 
-/// A name as Route 53 lists it: lower case, with a final dot, and all but letters, digits, hyphens and underscores escaped.
+/// A name as Route 53 lists it: lower case, a final dot, and all but letters, digits, hyphens, underscores escaped.
 fn written(name: &str) -> String {
     let mut text = String::new();
     let mut rest = name.strip_suffix('.').unwrap_or(name);
