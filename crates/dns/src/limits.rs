@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::hosted::{Change, HostedSet};
+use crate::hosted::{Batch, Change, HostedSet};
 use crate::routing::{GeoCode, Routing};
 use crate::{Rtype, Ttl};
 
@@ -82,7 +82,7 @@ impl Limits {
 
     /// Cuts groups of changes into as few batches as they fit into, in order. A group is never divided; one that is too
     /// large by itself has a batch of its own, and the provider says what is wrong with it.
-    pub fn cut<'a>(&self, groups: impl IntoIterator<Item = &'a [Change]>) -> Vec<Range<usize>> {
+    pub fn ranges<'a>(&self, groups: impl IntoIterator<Item = &'a [Change]>) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = Vec::new();
         let mut load = Load::default();
         for (index, group) in groups.into_iter().enumerate() {
@@ -99,6 +99,16 @@ impl Limits {
             }
         }
         batches
+    }
+
+    /// The batches themselves.
+    pub fn cut(&self, groups: impl IntoIterator<Item = Vec<Change>>) -> Vec<Batch> {
+        let groups: Vec<Vec<Change>> = groups.into_iter().collect();
+        let ranges = self.ranges(groups.iter().map(Vec::as_slice));
+        let batch = |range: Range<usize>| Batch {
+            changes: groups[range].concat(),
+        };
+        ranges.into_iter().map(batch).collect()
     }
 
     /// The TTL that a set gets which asks for this one.
@@ -181,7 +191,7 @@ mod tests {
             changes.collect()
         };
         let groups: Vec<Vec<Change>> = groups.iter().map(group).collect();
-        let batches = limits.cut(groups.iter().map(Vec::as_slice));
+        let batches = limits.ranges(groups.iter().map(Vec::as_slice));
         batches.into_iter().map(|batch| batch.len()).collect()
     }
 

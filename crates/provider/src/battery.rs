@@ -262,10 +262,9 @@ pub async fn pages_are_read_to_the_end(stage: &dyn Stage) {
                 create(stage, &format!("h{index}"), Rtype::A, &[&address])
             })
             .collect();
-        let groups = more.iter().map(std::slice::from_ref);
-        for range in stage.provider().limits().cut(groups) {
-            let changes = more[range].to_vec();
-            write(stage, &Batch { changes }).await;
+        let groups = more.iter().cloned().map(|change| vec![change]);
+        for batch in stage.provider().limits().cut(groups) {
+            write(stage, &batch).await;
         }
         all.changes.extend(more);
         let held = added(&before, &read(stage).await);

@@ -6,12 +6,14 @@
 //!
 //! What they leave to others: what to write, and when.
 
+pub mod aws;
 pub mod egress;
 pub mod pace;
 mod registry;
 pub mod rfc2136;
 pub mod zone;
 
+pub use aws::Aws;
 pub use registry::Registry;
 pub use rfc2136::Rfc2136;
 pub use zone::Zones;

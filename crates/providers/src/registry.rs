@@ -12,13 +12,15 @@ use dns::Name;
 use kube::Client;
 use provider::{Error, InMemory, Provider, ZoneId};
 
+use crate::aws::Aws;
 use crate::egress::Egress;
 use crate::pace::Pace;
 use crate::rfc2136::Rfc2136;
 use crate::zone::Zones;
 
 /// A name server of one's own has no rules about this; so that nobody hammers it, twenty requests a second.
-const NAME_SERVER_PACE: (Duration, u32) = (Duration::from_millis(50), 20);
+const NAME_SERVER_INTERVAL: Duration = Duration::from_millis(50);
+const NAME_SERVER_BURST: u32 = 20;
 
 /// Every provider that can be reached.
 pub struct Registry {
@@ -60,14 +62,18 @@ impl Registry {
             Credentials::Rfc2136(server) => {
                 let apex = named(zone.unwrap_or_default())?;
                 let id = ZoneId(apex.to_string());
-                let pace = self.pace(&access.credentials, NAME_SERVER_PACE);
+                let pace = self.pace(&access.credentials, name_server_pace);
                 let egress = Arc::clone(&self.egress);
                 let provider = Rfc2136::new(server, apex, egress, pace)?;
                 Ok((Arc::new(provider), id))
             }
-            Credentials::Aws(_) => Err(Error::Refused {
-                reason: "not built in".into(),
-            }),
+            Credentials::Aws(account) => {
+                let zone = Aws::id(zone.unwrap_or_default());
+                let pace = self.pace(&access.credentials, Aws::pace);
+                let provider = Aws::new(account, Arc::clone(&self.egress), pace).await;
+                let provider = provider.map_err(|error| Error::Denied(error.into()))?;
+                Ok((Arc::new(provider), zone))
+            }
         }
     }
 
@@ -80,16 +86,20 @@ impl Registry {
     }
 
     /// The turns that everybody with these credentials takes.
-    fn pace(&self, credentials: &Credentials, (interval, burst): (Duration, u32)) -> Arc<Pace> {
+    fn pace(&self, credentials: &Credentials, begin: fn() -> Pace) -> Arc<Pace> {
         let mut paces = self.paces.lock().expect("nobody panics with it");
         paces.retain(|_, pace| pace.strong_count() > 0);
         let known = paces.entry(credentials.fingerprint()).or_default();
         known.upgrade().unwrap_or_else(|| {
-            let pace = Arc::new(Pace::new(interval, burst));
+            let pace = Arc::new(begin());
             *known = Arc::downgrade(&pace);
             pace
         })
     }
+}
+
+fn name_server_pace() -> Pace {
+    Pace::new(NAME_SERVER_INTERVAL, NAME_SERVER_BURST)
 }
 
 /// A zone that is called by its name.

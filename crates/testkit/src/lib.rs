@@ -1,12 +1,14 @@
 //! Real parts for tests.
 //!
 //! A test that matters runs against the thing itself. This crate brings such things to any
-//! machine that has Rust, Go and apt, without a container runtime and without a cluster:
+//! machine that has Rust, Go, Python and apt, without a container runtime and without a cluster:
 //!
 //! - [`control_plane`]: etcd, kube-apiserver, kube-controller-manager and kubectl of one Kubernetes
 //!   release, built once into a cache and started on loopback in about three seconds.
 //! - [`name_server`]: NSD, Knot and BIND as Debian has them, each on a port of its own over the zone files that a test
 //!   gives it.
+//! - [`moto`]: somebody else's stand-in for Amazon, to hold ours against.
+//! - [`route53`]: a double of Amazon Route 53 that keeps its rules, and fails on demand.
 //! - [`eventually`]: the one place where a test waits. It has a deadline and tells what it saw
 //!   last.
 //! - [`manifest`]: YAML in, created or applied objects or the API's own words of refusal out.
@@ -38,7 +40,9 @@ pub mod cache;
 pub mod control_plane;
 pub mod crds;
 pub mod manifest;
+pub mod moto;
 pub mod name_server;
+pub mod route53;
 pub mod wait;
 
 mod namespace;

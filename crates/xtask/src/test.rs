@@ -20,7 +20,7 @@ struct Part {
     complaint: &'static str,
 }
 
-const PARTS: [Part; 2] = [
+const PARTS: [Part; 3] = [
     Part {
         name: "control plane",
         prepare: || Ok(testkit::control_plane::build::programs().map(drop)?),
@@ -30,6 +30,11 @@ const PARTS: [Part; 2] = [
         name: "name servers",
         prepare: || Ok(testkit::name_server::programs().map(drop)?),
         complaint: "no name servers: ",
+    },
+    Part {
+        name: "moto",
+        prepare: || Ok(testkit::moto::program().map(drop)?),
+        complaint: "no moto: ",
     },
 ];
 

@@ -29,7 +29,7 @@ impl Reading {
     /// Makes the changes, as many at once as the provider takes.
     pub(super) async fn write(&mut self, groups: &[For]) -> Written {
         let changes = groups.iter().map(|(group, _)| group.changes.as_slice());
-        let batches = self.limits().cut(changes);
+        let batches = self.limits().ranges(changes);
         let mut written = Written::default();
         for (index, range) in batches.iter().enumerate() {
             if let Some(failure) = self.write_batch(&groups[range.clone()], &mut written).await {
