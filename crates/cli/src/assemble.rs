@@ -44,6 +44,9 @@ const LOOPBACK: [IpNet; 2] = [
     IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128)),
 ];
 
+/// How long DNSRecords wait for the Zones of this cluster to be looked at for the first time.
+const ZONES_WITHIN: Duration = Duration::from_secs(10);
+
 /// How much the controllers of Zones can have to say to those of DNSRecords.
 const NEIGHBOURS_MAX: usize = 4096;
 
@@ -118,38 +121,39 @@ impl Controllers {
         let pulse = Pulse::new(Instant::now());
         let metrics = Metrics::new(&mut registry);
         let (neighbours, noticed) = mpsc::channel(NEIGHBOURS_MAX);
+        let controller = Controller {
+            client: parts.client.clone(),
+            options: options(parts.flags, parts.namespaces.clone()),
+            name_server: parts.name_server,
+            neighbours: Some(neighbours),
+            clock: Clock::System,
+            chance: StdRng::from_os_rng(),
+            leading: parts.leading.clone(),
+            metrics: metrics.clone(),
+            pulse: pulse.clone(),
+            identity: identity(),
+        };
+        let background = Background::start("controllers").context("cannot start a thread")?;
+        let inside = background.enter();
+        let running = controller.start();
         let dns_records = DnsRecords {
             client: parts.client.clone(),
-            options: dns_record_options(parts.flags, parts.namespaces.clone()),
+            options: dns_record_options(parts.flags, parts.namespaces),
             open: Arc::new(Opener(providers::Registry::new(
                 parts.client.clone(),
                 egress(parts.flags, parts.loopback),
             ))),
             neighbours: noticed,
-            clock: Clock::System,
-            chance: StdRng::from_os_rng(),
-            leading: parts.leading.clone(),
-            metrics: metrics.clone(),
-            pulse: Pulse::new(Instant::now()),
-            identity: identity(),
-        };
-        let controller = Controller {
-            client: parts.client,
-            options: options(parts.flags, parts.namespaces),
-            name_server: parts.name_server,
-            neighbours: Some(neighbours),
+            after: Box::pin(running.first_settled(ZONES_WITHIN)),
             clock: Clock::System,
             chance: StdRng::from_os_rng(),
             leading: parts.leading,
             metrics,
-            pulse: pulse.clone(),
+            pulse: Pulse::new(Instant::now()),
             identity: identity(),
         };
-        let background = Background::start("controllers").context("cannot start a thread")?;
-        let (running, dns_records) = {
-            let _inside = background.enter();
-            (controller.start(), dns_records.start())
-        };
+        let dns_records = dns_records.start();
+        drop(inside);
         let health = Health::new(registry, pulse)
             .ready_when(running.checks())
             .ready_when(dns_records.checks());
@@ -185,7 +189,8 @@ impl Controllers {
 
     /// Waits until there is nothing left to do. Whether it came to that.
     pub(crate) async fn settled(&mut self, within: Duration) -> bool {
-        self.running.settled(within).await
+        // What DNSRecords have written into Zones is to be answered, too.
+        self.dns_records.settled(within).await && self.running.settled(within).await
     }
 
     /// Lets what has begun finish.

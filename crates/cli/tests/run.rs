@@ -211,6 +211,24 @@ async fn with_the_rights_we_ask_for_it_works_and_without_one_of_them_it_says_whi
         "--timeout=60s",
     ];
     kubectl.run(args).await.unwrap().success().unwrap();
+    running.answers("app.dev.example.org", "192.0.2.82").await;
+    let ready = "--for=condition=Ready=True";
+    let args = ["wait", ready, "dnsrecord/app", "-n", "web", "--timeout=60s"];
+    kubectl.run(args).await.unwrap().success().unwrap();
+    let args = ["delete", "dnsrecord/app", "-n", "web", "--timeout=60s"];
+    kubectl.run(args).await.unwrap().success().unwrap();
+    let args = [
+        "get",
+        "records",
+        "-n",
+        "web",
+        "-o",
+        "name",
+        "-l",
+        "zonewright.dev/dns-record",
+    ];
+    let records = kubectl.run(args).await.unwrap().success().unwrap();
+    assert_eq!(records, "", "nothing of it is left");
     let args = ["get", "events.events.k8s.io", "-n", "web"];
     let events = kubectl.run(args).await.unwrap().success().unwrap();
     assert!(events.contains("record/shop"), "{events}");

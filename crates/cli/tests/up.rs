@@ -255,6 +255,8 @@ fn the_quickstart_answers_once_it_says_that_it_is_ready() {
         (["any.dev.example.org", "AAAA"], "2001:db8::80"),
         (["example.org", "MX"], "10 mx.example.net."),
         (["chat.team.example.org", "A"], "192.0.2.90"),
+        // P12: a DNSRecord, published by the zone of this cluster.
+        (["app.dev.example.org", "A"], "192.0.2.82"),
         (["shop.example.org", "A"], "NXDOMAIN"),
     ] {
         let output = zonewright(

@@ -192,6 +192,15 @@ impl Running {
         matches!(timeout(within, idle).await, Ok(Ok(_)))
     }
 
+    /// Comes when there was nothing left to do for the first time, or after `within`.
+    pub fn first_settled(&self, within: Duration) -> impl Future<Output = ()> + use<> {
+        let mut progress = self.progress.clone();
+        async move {
+            // Whether it came to that does not matter.
+            let _ = timeout(within, progress.wait_for(|progress| progress.idle)).await;
+        }
+    }
+
     /// What has to hold for this process to be ready: every kind is watched and heard of.
     pub fn checks(&self) -> impl Fn(Instant) -> Vec<Check> + Send + Sync + use<> {
         let feed = Arc::clone(&self.feed);

@@ -80,6 +80,8 @@ pub struct DnsRecords {
     pub open: Arc<dyn Open>,
     /// What happens to Zones and to Records of ours.
     pub neighbours: mpsc::Receiver<Neighbour>,
+    /// What is waited for before anything is asked: Zones of this cluster have no names before they were looked at.
+    pub after: BoxFuture<'static, ()>,
     /// Where wall time comes from.
     pub clock: Clock,
     /// Where chance comes from.
@@ -177,6 +179,7 @@ impl DnsRecords {
         let mut leading = self.leading.clone();
         let (_, nobody) = mpsc::channel(1);
         let mut neighbours = std::mem::replace(&mut self.neighbours, nobody);
+        let mut after = std::mem::replace(&mut self.after, Box::pin(std::future::pending()));
         let (tell, mut news) = mpsc::channel(NEWS_MAX);
         let mut shell = Shell::new(self, inbox, tell);
         let mut beat = interval(BEAT);
@@ -187,6 +190,7 @@ impl DnsRecords {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
                 Some(finished) = shell.passes.next() => shell.finished(finished),
+                () = &mut after, if !shell.ready => shell.ready = true,
                 Some(event) = fed.recv() => shell.fed(event, &mut fed),
                 Some(news) = news.recv() => shell.heard(news),
                 Some(neighbour) = neighbours.recv() => shell.noticed(&neighbour),
@@ -220,6 +224,8 @@ struct Shell {
     passes: FuturesUnordered<BoxFuture<'static, (Finished, Instant)>>,
     writers: Arc<Semaphore>,
     cluster: Option<String>,
+    /// What was waited for has come.
+    ready: bool,
     synced: bool,
     leading: bool,
 }
@@ -231,6 +237,7 @@ impl Shell {
             options,
             open,
             neighbours: _,
+            after: _,
             clock,
             mut chance,
             leading,
@@ -276,6 +283,7 @@ impl Shell {
             passes: FuturesUnordered::new(),
             writers: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
             cluster: None,
+            ready: false,
             synced: false,
             leading,
         }
@@ -292,12 +300,12 @@ impl Shell {
         }
         let oldest = self.queue.oldest_due(now).filter(|_| self.may_write());
         self.pulse.turn(now, oldest.map(|age| now - age));
-        let stands = self.synced && self.passes.is_empty() && oldest.is_none();
+        let stands = self.ready && self.synced && self.passes.is_empty() && oldest.is_none();
         idle.send_if_modified(|before| std::mem::replace(before, stands) != stands);
     }
 
     fn may_write(&self) -> bool {
-        self.synced && self.leading
+        self.ready && self.synced && self.leading
     }
 
     fn next_due(&self) -> Option<Instant> {
@@ -328,7 +336,7 @@ impl Shell {
         }
         for key in touched.gone {
             self.metrics.dns_record_gone(&key.name, &key.namespace);
-            self.release(&key, BTreeSet::new());
+            self.release(&key, &BTreeSet::new());
             self.memory.remove(&key);
         }
         self.push(touched.keys);
@@ -445,13 +453,12 @@ impl Shell {
         let key = finished.key.clone();
         self.note(&finished);
         if let Some(object) = finished.written {
-            let touched = self.inbox.written(&key, object, &mut self.hosting);
-            self.push(touched);
+            inbox::written(&key, object, &mut self.hosting);
         }
         if let (Some(inputs), true) = (finished.inputs, finished.result.is_ok()) {
             self.hosting.passed(&key, inputs);
         }
-        self.release(&key, finished.zones);
+        self.release(&key, &finished.zones);
         if let Some(status) = self.hosting.view(&key).map(|view| view.status) {
             let writes = status.write_counter.unwrap_or_default();
             self.metrics
@@ -506,14 +513,14 @@ impl Shell {
     }
 
     /// Lets go of the zones that a record no longer uses.
-    fn release(&mut self, key: &DnsRecordKey, used: BTreeSet<HostedZoneKey>) {
-        for zone in &used {
+    fn release(&mut self, key: &DnsRecordKey, used: &BTreeSet<HostedZoneKey>) {
+        for zone in used {
             let users = self.uses.entry(zone.clone()).or_default();
             users.insert(key.clone());
         }
         let memory = self.memory.entry(key.clone()).or_default();
         let before = std::mem::replace(&mut memory.zones, used.clone());
-        for zone in before.difference(&used) {
+        for zone in before.difference(used) {
             let Some(users) = self.uses.get_mut(zone) else {
                 continue;
             };

@@ -314,7 +314,10 @@ impl Writer {
             self.wrote = Some(Instant::now());
             self.reading.write(&agenda.groups).await
         };
-        self.guard.let_through(agenda.unasked, now);
+        let made = agenda.unasked.iter();
+        let made = made.filter(|(record, _)| written.may_have(record));
+        self.guard
+            .let_through(made.map(|(_, count)| count).sum(), now);
         let mut stale = Vec::new();
         for (request, verdict) in requests.into_iter().zip(agenda.verdicts) {
             let record = &request.ask.record;

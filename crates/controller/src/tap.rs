@@ -150,11 +150,11 @@ mod tests {
         );
         assert_eq!(count(&event(2, "True", 2)), 1, "edited");
         assert_eq!(count(&event(2, "False", 2)), 1, "judged otherwise");
+        let Event::Applied(object) = event(2, "False", 2).event else {
+            panic!("an event of another kind");
+        };
         let deleted = Fed {
-            event: match event(2, "False", 2).event {
-                Event::Applied(object) => Event::Deleted(object),
-                other => other,
-            },
+            event: Event::Deleted(object),
             ..event(2, "False", 2)
         };
         assert_eq!(count(&deleted), 1, "gone");

@@ -1,5 +1,7 @@
 //! The reference shows every behaviour of the contract.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use dns::Name;
 use dns::hosted::{Change, Held};
 use provider::battery::Stage;

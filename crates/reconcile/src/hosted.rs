@@ -115,8 +115,8 @@ pub struct Agenda {
     pub verdicts: Vec<Verdict>,
     /// What is to be written, each with the records it is written for.
     pub groups: Vec<(Group, BTreeSet<DnsRecordKey>)>,
-    /// How many of the changes nobody asked for.
-    pub unasked: usize,
+    /// How many sets change for a record without anybody having asked.
+    pub unasked: BTreeMap<DnsRecordKey, usize>,
 }
 
 /// What the guard goes by.
@@ -160,8 +160,11 @@ pub fn agenda(
     let mut groups = Groups::default();
     for (index, draft) in drafts {
         if draft.verdict.work == Work::Write {
-            agenda.unasked += draft.unasked;
-            groups.join(draft.groups, &asks[index].record);
+            let record = &asks[index].record;
+            if draft.unasked > 0 {
+                agenda.unasked.insert(record.clone(), draft.unasked);
+            }
+            groups.join(draft.groups, record);
         }
         agenda.verdicts.push(draft.verdict);
     }

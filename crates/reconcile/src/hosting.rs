@@ -220,7 +220,7 @@ impl Hosting {
             approval: self.approval(key, node),
             spared: self.spared(key, node),
             names_wanted: self.names_wanted(),
-            owned_total: self.index.published_with(&self.secret_of(key, node)),
+            owned_total: self.index.published_with(self.secret_of(key, node).as_ref()),
         })
     }
 

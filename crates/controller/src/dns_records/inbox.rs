@@ -178,21 +178,14 @@ impl Inbox {
         }
         touched
     }
+}
 
-    /// Takes in what a pass has written.
-    pub(super) fn written(
-        &mut self,
-        key: &DnsRecordKey,
-        object: Decoded<api::DnsRecord>,
-        hosting: &mut Hosting,
-    ) -> BTreeSet<DnsRecordKey> {
-        let known = hosting.resource_version(key);
-        // What is gone meanwhile does not come back.
-        if known.is_none() || !is_newer(known, object.meta().resource_version.as_deref()) {
-            return BTreeSet::new();
-        }
+/// Takes in what a pass has written: nothing follows from it.
+pub(super) fn written(key: &DnsRecordKey, object: Decoded<api::DnsRecord>, hosting: &mut Hosting) {
+    let known = hosting.resource_version(key);
+    // What is gone meanwhile does not come back.
+    if known.is_some() && is_newer(known, object.meta().resource_version.as_deref()) {
         hosting.written(key, object);
-        BTreeSet::new()
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::parse::provider_secret::Domain;
 use dns::Name;
 use dns::limits::Limits;
 use dns::ownership::Inventory;
@@ -97,7 +98,7 @@ impl Reading {
 
     /// Whether the Secret's domain is in the zone (P2).
     pub(super) fn contains(&self, ask: &Ask) -> bool {
-        let domain = ask.domain.as_ref().map(|domain| domain.base());
+        let domain = ask.domain.as_ref().map(Domain::base);
         domain.is_none_or(|domain| domain.is_at_or_below(&self.apex))
     }
 

@@ -110,6 +110,12 @@ fn records(groups: &[For]) -> impl Iterator<Item = DnsRecordKey> {
 }
 
 impl Written {
+    /// Whether changes of a record were made, or may have been.
+    pub(super) fn may_have(&self, record: &DnsRecordKey) -> bool {
+        let failed = self.failed.get(record);
+        !self.stale.contains(record) && failed.is_none_or(|failure| failure.may_have_written)
+    }
+
     fn fail<'a>(&mut self, groups: impl IntoIterator<Item = &'a For>, failure: &Failure) {
         for record in groups.into_iter().flat_map(|(_, records)| records) {
             let known = self.failed.entry(record.clone());

@@ -1,11 +1,11 @@
 //! The loop over DNSRecords on an API in the same process, with a provider in memory, on a clock that waits for nobody.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use api::dns_record::DnsRecordStatus;
-use api::parse::provider_secret::{ProviderKind, ProviderSecret};
+use api::parse::provider_secret::{Credentials, ProviderKind, ProviderSecret};
 use apiserver::Apiserver;
 use controller::health::Pulse;
 use controller::{
@@ -41,8 +41,12 @@ pub(crate) const NAMESPACE: &str = "web";
 
 pub(crate) struct Stage {
     pub(crate) client: Client,
+    /// The way that the loop takes to the API.
+    pub(crate) way: Client,
     pub(crate) provider: Arc<InMemory>,
     pub(crate) zone: ZoneId,
+    /// The credentials that the provider was opened with, one after the other.
+    pub(crate) opened: Arc<Mutex<Vec<Credentials>>>,
     pub(crate) options: DnsRecordOptions,
     pub(crate) registry: Registry,
     pub(crate) neighbours: Option<mpsc::Sender<Neighbour>>,
@@ -51,8 +55,11 @@ pub(crate) struct Stage {
     _apiserver: Apiserver,
 }
 
-/// Leads every Secret to the provider of the test.
-struct Always(Arc<InMemory>);
+/// Leads every Secret to the provider of the test, and remembers with which credentials.
+struct Always {
+    provider: Arc<InMemory>,
+    opened: Arc<Mutex<Vec<Credentials>>>,
+}
 
 impl Open for Always {
     fn open<'a>(
@@ -61,8 +68,10 @@ impl Open for Always {
         access: &'a ProviderSecret,
     ) -> Boxed<'a, Result<Opened, Error>> {
         let zone = access.place.as_ref().map(|place| place.zone.clone());
+        let credentials = access.credentials.clone();
+        self.opened.lock().unwrap().push(credentials);
         Box::pin(std::future::ready(Ok(Opened {
-            provider: Arc::clone(&self.0) as Arc<dyn Provider>,
+            provider: Arc::clone(&self.provider) as Arc<dyn Provider>,
             zone: ZoneId(zone.unwrap_or_default()),
         })))
     }
@@ -95,9 +104,11 @@ impl Stage {
             .await
             .unwrap();
         let stage = Stage {
+            way: client.clone(),
             client,
             provider: Arc::new(InMemory::default()),
             zone: ZoneId("example.org".to_owned()),
+            opened: Arc::default(),
             options: options(),
             registry: Registry::default(),
             neighbours: None,
@@ -131,10 +142,14 @@ impl Stage {
         let metrics = Metrics::new(&mut registry);
         self.registry = registry;
         let records = DnsRecords {
-            client: self.client.clone(),
+            client: self.way.clone(),
             options: self.options.clone(),
-            open: Arc::new(Always(Arc::clone(&self.provider))),
+            open: Arc::new(Always {
+                provider: Arc::clone(&self.provider),
+                opened: Arc::clone(&self.opened),
+            }),
             neighbours: noticed,
+            after: Box::pin(std::future::ready(())),
             clock: self.clock,
             chance: StdRng::seed_from_u64(1),
             leading: watch::channel(true).1,
@@ -149,7 +164,7 @@ impl Stage {
         assert!(self.running.take().unwrap().shutdown(SOON).await);
     }
 
-    /// Kills it where it stands.
+    /// Waits until nothing is due.
     pub(crate) async fn settled(&mut self) {
         assert!(self.running.as_mut().unwrap().settled(SOON).await);
     }
@@ -172,6 +187,21 @@ impl Stage {
         .unwrap();
         self.secrets()
             .create(&PostParams::default(), &secret)
+            .await
+            .unwrap();
+    }
+
+    /// Changes what a Secret says.
+    pub(crate) async fn patch_secret(&self, name: &str, patch: Value) {
+        let (secrets, patch) = (self.secrets(), Patch::Merge(patch));
+        let patched = secrets.patch(name, &PatchParams::default(), &patch).await;
+        patched.unwrap();
+    }
+
+    pub(crate) async fn delete_secret(&self, name: &str) {
+        let secrets = self.secrets();
+        secrets
+            .delete(name, &DeleteParams::default())
             .await
             .unwrap();
     }
@@ -323,6 +353,37 @@ impl Stage {
         let key = HostedKey::plain(name(&format!("{label}.example.org.")), Rtype::A);
         let held = set.map(|set| Held::Set(HostedSet::plain(set)));
         self.provider.tamper(&self.zone, &key, held);
+    }
+
+    /// Whether a name below `example.org` has an address in a zone.
+    pub(crate) fn is_in(&self, zone: &str, label: &str) -> bool {
+        let key = HostedKey::plain(name(&format!("{label}.example.org.")), Rtype::A);
+        let holdings = self.provider.holdings(&ZoneId(zone.to_owned()));
+        holdings.contains_key(&key)
+    }
+
+    /// When the last full pass over a record began.
+    pub(crate) async fn queued_at(&self, record: &str) -> Timestamp {
+        self.status(record).await.queued_at.unwrap().0
+    }
+
+    /// Waits until the next full pass over a record, and tells how long that took.
+    pub(crate) async fn until_passed(&self, record: &str, within: Duration) -> Option<Duration> {
+        let (began, before) = (Instant::now(), self.queued_at(record).await);
+        while began.elapsed() < within {
+            if self.queued_at(record).await != before {
+                return Some(began.elapsed());
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        None
+    }
+
+    /// What is measured, as it is shown.
+    pub(crate) fn measured(&self) -> String {
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry).unwrap();
+        text
     }
 
     /// The version of a record.

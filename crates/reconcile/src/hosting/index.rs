@@ -131,10 +131,8 @@ impl Index {
         self.wanted.clone()
     }
 
-    pub(super) fn published_with(&self, secret: &Option<SecretKey>) -> usize {
-        let count = secret
-            .as_ref()
-            .and_then(|secret| self.published.get(secret));
+    pub(super) fn published_with(&self, secret: Option<&SecretKey>) -> usize {
+        let count = secret.and_then(|secret| self.published.get(secret));
         count.copied().unwrap_or_default()
     }
 }

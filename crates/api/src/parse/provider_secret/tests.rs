@@ -24,7 +24,7 @@ fn with(more: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static st
 /// The fields that are refused.
 fn refused(kind: &str, data: &[(&str, &str)]) -> Vec<String> {
     let problems = parse(&secret(kind, data), false).unwrap_err();
-    let fields = problems.iter().map(|problem| problem.field.to_string());
+    let fields = problems.iter().map(|problem| problem.field.clone());
     fields.collect()
 }
 
@@ -88,7 +88,8 @@ fn every_missing_field_is_named_at_once() {
 #[test]
 fn malformed_fields_are_named_at_once() {
     // G48, G50.
-    let cases: [(&str, &[(&str, &str)], &[&str]); 7] = [
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
+    let cases: [Case<'_>; 7] = [
         (
             "kuadrant.io/rfc2136",
             &[
