@@ -58,6 +58,18 @@ impl Program {
     }
 }
 
+impl Program {
+    /// How many octets of memory it has, in a whole number of pages.
+    pub(crate) fn rss(&self) -> Result<f64> {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+        Ok(kibibytes.context("no memory in its status")? * 1024.0)
+    }
+}
+
 impl Drop for Program {
     fn drop(&mut self) {
         // Both fail only if it is gone already.
@@ -69,11 +81,17 @@ impl Drop for Program {
 impl Serving {
     /// `zonewright up`, with nothing in it.
     pub(crate) fn up(program: &Path) -> Result<Serving> {
+        Serving::up_with(program, &[])
+    }
+
+    /// The same with more flags.
+    pub(crate) fn up_with(program: &Path, flags: &[&str]) -> Result<Serving> {
         let mut command = testkit::mortal(program);
         command.args(["up", "-o", "json", "--log-level", "warn"]);
         for listener in ["--api", "--dns", "--http"] {
             command.args([listener, "127.0.0.1:0"]);
         }
+        command.args(flags);
         Serving::start(command, "--data")
     }
 

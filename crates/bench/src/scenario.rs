@@ -1,6 +1,7 @@
 //! What can be measured: a module for each.
 
 mod changes;
+mod dns_records;
 mod quiet;
 mod records;
 mod watchers;
@@ -24,6 +25,8 @@ pub(crate) enum Scenario {
     Changes,
     /// A minute in which nobody changes anything costs nothing
     Quiet,
+    /// Two thousand names at a provider cost a handful of calls, and one change is there within 150 ms
+    DnsRecords,
 }
 
 impl Scenario {
@@ -34,6 +37,7 @@ impl Scenario {
             Self::Records => "records",
             Self::Changes => "changes",
             Self::Quiet => "quiet",
+            Self::DnsRecords => "dns-records",
         }
     }
 
@@ -44,6 +48,7 @@ impl Scenario {
             Self::Records => runtime()?.block_on(records::measure(program)),
             Self::Changes => runtime()?.block_on(changes::measure(program)),
             Self::Quiet => runtime()?.block_on(quiet::measure(program)),
+            Self::DnsRecords => runtime()?.block_on(dns_records::measure(program)),
         }
     }
 }

@@ -119,6 +119,7 @@ impl Controllers {
     pub(crate) fn start(parts: Parts<'_>) -> anyhow::Result<Controllers> {
         let mut registry = Registry::default();
         let pulse = Pulse::new(Instant::now());
+        let aside = Pulse::new(Instant::now()).of("DNSRecord");
         let metrics = Metrics::new(&mut registry);
         let (neighbours, noticed) = mpsc::channel(NEIGHBOURS_MAX);
         let controller = Controller {
@@ -149,12 +150,13 @@ impl Controllers {
             chance: StdRng::from_os_rng(),
             leading: parts.leading,
             metrics,
-            pulse: Pulse::new(Instant::now()),
+            pulse: aside.clone(),
             identity: identity(),
         };
         let dns_records = dns_records.start();
         drop(inside);
         let health = Health::new(registry, pulse)
+            .beside(aside)
             .ready_when(running.checks())
             .ready_when(dns_records.checks());
         let http = parts

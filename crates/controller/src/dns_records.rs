@@ -41,7 +41,7 @@ use crate::queue::{self, Outcome, Queue};
 use crate::write::WriteError;
 use inbox::{Inbox, Touched, Watched};
 use memory::Memory;
-use pass::{Finished, Pass};
+use pass::{Finished, Pass, light};
 
 /// How many passes are under way: most of them wait for a zone, and the more wait the fuller its batches.
 const PASSES_AT_ONCE: usize = 2_048;
@@ -268,7 +268,7 @@ impl Shell {
         let leading = *leading.borrow();
         Shell {
             hosting: Hosting::new(options.policy.clone()),
-            zones: Arc::new(HostedZones::new(open, zone_options, news)),
+            zones: Arc::new(HostedZones::new(open, zone_options, metrics.clone(), news)),
             queue: Queue::new(queue_options, lane, StdRng::from_rng(&mut chance)),
             client,
             clock,
@@ -339,6 +339,9 @@ impl Shell {
             self.release(&key, &BTreeSet::new());
             self.memory.remove(&key);
         }
+        for key in &touched.keys {
+            self.memory.entry(key.clone()).or_default().asked = true;
+        }
         self.push(touched.keys);
     }
 
@@ -378,8 +381,6 @@ impl Shell {
                 );
                 keys
             }
-            // The seed's letter: only a change of the record or its Secret wakes what has failed.
-            News::Recovered(_) if !self.options.pace.retry => return,
             News::Recovered(keys) => keys,
         };
         for key in &keys {
@@ -413,13 +414,30 @@ impl Shell {
             return self.queue.done(key, now, Outcome::Done);
         };
         let memory = self.memory.entry(key.clone()).or_default();
+        // The seed's letter: only a change of the record or its Secret wakes what has failed.
+        let letter = !self.options.pace.retry && view.has_failed();
+        if letter && !memory.asked && !memory.retry {
+            memory.begin();
+            return self.queue.done(key, now, Outcome::Done);
+        }
+        if !view.is_observed() {
+            // Whoever fought with what the spec said before may be content with it now.
+            memory.fights.clear();
+        }
         let mut wake = self.hosting.wake(key);
         wake.drift = memory.drift;
         wake.retry = memory.retry_due(now);
         match depth(&view, wake, self.clock.now()) {
             Depth::Light { valid_for } => {
                 let due = memory.premature(now, valid_for);
-                self.queue.done(key, now, Outcome::Again(due));
+                if view.is_kept() || view.deleting || !view.can_ask() {
+                    return self.queue.done(key, now, Outcome::Again(due));
+                }
+                let (zones, next) = (memory.zones.clone(), Next::After(due - now));
+                let (client, writers) = (self.client.clone(), Arc::clone(&self.writers));
+                self.inbox.begin(key);
+                let run = async move { (light(view, zones, next, &client, &writers).await, now) };
+                self.passes.push(Box::pin(run));
             }
             Depth::Full => {
                 let inputs = self.hosting.inputs(key);
@@ -440,6 +458,7 @@ impl Shell {
                     view,
                 };
                 memory.begin();
+                self.inbox.begin(key);
                 let (client, zones) = (self.client.clone(), Arc::clone(&self.zones));
                 let writers = Arc::clone(&self.writers);
                 let run = async move { (pass.run(&client, &zones, &writers).await, now) };
@@ -452,9 +471,8 @@ impl Shell {
         let now = Instant::now();
         let key = finished.key.clone();
         self.note(&finished);
-        if let Some(object) = finished.written {
-            inbox::written(&key, object, &mut self.hosting);
-        }
+        let touched = self.inbox.end(&key, finished.written, &mut self.hosting);
+        self.follow(touched);
         if let (Some(inputs), true) = (finished.inputs, finished.result.is_ok()) {
             self.hosting.passed(&key, inputs);
         }
@@ -465,11 +483,12 @@ impl Shell {
                 .dns_record_writes(&key.name, &key.namespace, writes);
         }
         let memory = self.memory.entry(key.clone()).or_default();
-        let failed = matches!(
+        let untold = matches!(
             &finished.result,
             Err(WriteError::Stale | WriteError::Failed(_))
         );
-        memory.unreported = failed && (finished.wrote || memory.unreported);
+        memory.unreported = untold && (finished.wrote || memory.unreported);
+        memory.retry = untold || finished.failed && finished.next != Next::OnChange;
         if finished.fought {
             memory.fights.push_back(now);
         }
@@ -491,9 +510,7 @@ impl Shell {
                 Outcome::Failed
             }
         };
-        if finished.failed {
-            memory.retry = finished.next != Next::OnChange;
-        } else {
+        if !finished.failed && !untold {
             memory.failures = 0;
         }
         self.pulse.pass_ended(now);

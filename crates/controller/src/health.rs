@@ -37,7 +37,7 @@ type Checks = Box<dyn Fn(Instant) -> Vec<Check> + Send + Sync>;
 /// What is asked about this process, and what is looked at for an answer.
 pub struct Health {
     registry: Registry,
-    pulse: Pulse,
+    pulses: Vec<Pulse>,
     ready: Vec<Checks>,
 }
 
@@ -46,9 +46,16 @@ impl Health {
     pub fn new(registry: Registry, pulse: Pulse) -> Self {
         Self {
             registry,
-            pulse,
+            pulses: vec![pulse],
             ready: Vec::new(),
         }
+    }
+
+    /// Adds another loop that has to turn.
+    #[must_use]
+    pub fn beside(mut self, pulse: Pulse) -> Self {
+        self.pulses.push(pulse);
+        self
     }
 
     /// Adds what else has to hold for it to be ready, such as [`feeds`].
@@ -71,7 +78,7 @@ impl Health {
     fn answer(&self, method: &Method, uri: &Uri, now: Instant) -> Response<Full<Bytes>> {
         let found = match uri.path() {
             "/metrics" => self.metrics(),
-            "/healthz" => verdict(uri, &self.pulse.alive(now)),
+            "/healthz" => verdict(uri, &self.aliveness(now)),
             "/readyz" => verdict(uri, &self.readiness(now)),
             _ => respond(StatusCode::NOT_FOUND, PLAIN, "not found\n".to_owned()),
         };
@@ -98,9 +105,14 @@ impl Health {
         respond(StatusCode::OK, OPEN_METRICS, shown)
     }
 
+    fn aliveness(&self, now: Instant) -> Vec<Check> {
+        let alive = self.pulses.iter().flat_map(|pulse| pulse.alive(now));
+        alive.collect()
+    }
+
     fn readiness(&self, now: Instant) -> Vec<Check> {
-        let mut checks = self.pulse.alive(now);
-        checks.push(self.pulse.moves(now));
+        let mut checks = self.aliveness(now);
+        checks.extend(self.pulses.iter().map(|pulse| pulse.moves(now)));
         checks.extend(self.ready.iter().flat_map(|more| more(now)));
         checks
     }
@@ -109,7 +121,7 @@ impl Health {
 impl fmt::Debug for Health {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Health")
-            .field("pulse", &self.pulse)
+            .field("pulses", &self.pulses)
             .finish_non_exhaustive()
     }
 }

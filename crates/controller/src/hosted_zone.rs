@@ -20,12 +20,13 @@ mod writing;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dns::Name;
 use dns::guard::Guard;
-use provider::{Provider, ZoneId};
+use provider::{Error, Provider, Retry, ZoneId};
 use reconcile::DnsRecordKey;
 use reconcile::dns_record::Failure;
 use reconcile::hosted::{Ask, GuardRules, Verdict, Work, agenda};
@@ -45,6 +46,10 @@ const READ_EVERY: Duration = Duration::from_secs(1);
 
 /// How often a zone is read and planned again because a set was not as expected (C8).
 const REPLANS_MAX: usize = 3;
+
+/// How long a provider that takes no more requests is left alone, whatever it says itself: a wait that is absurd would
+/// be one for ever (D1).
+const REST: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_mins(15);
 
 /// How a zone is looked after.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +115,7 @@ impl HostedZone {
             wrote: None,
             users: BTreeSet::new(),
             refused: BTreeSet::new(),
+            misled: BTreeSet::new(),
         };
         tokio::spawn(writer.run(asked));
         HostedZone { provider, requests }
@@ -124,11 +130,7 @@ impl HostedZone {
     pub(crate) async fn ask(&self, ask: Ask, fresh: Option<Instant>) -> Reply {
         let (reply, told) = oneshot::channel();
         let request = Request { ask, fresh, reply };
-        let gone = || {
-            Failure::of(&provider::Error::Unclear(
-                "the zone is no longer looked after".into(),
-            ))
-        };
+        let gone = || failure_of(&Error::Unclear("the zone is no longer looked after".into()));
         self.requests.send(request).await.map_err(|_| gone())?;
         told.await.unwrap_or_else(|_| Err(gone()))
     }
@@ -152,6 +154,8 @@ struct Writer {
     users: BTreeSet<DnsRecordKey>,
     /// The records that were told that the zone cannot be read.
     refused: BTreeSet<DnsRecordKey>,
+    /// The records that were told that the zone is another one than their Secret is for.
+    misled: BTreeSet<DnsRecordKey>,
 }
 
 impl Writer {
@@ -233,15 +237,19 @@ impl Writer {
     /// Reads the zone. Whoever waits for it and cannot have it is told why.
     async fn read(&mut self) -> Result<(), Failure> {
         let began = Instant::now();
+        let apex = self.reading.apex().clone();
         match self.reading.read(began).await {
             Ok(changed) => {
-                let recovered = std::mem::take(&mut self.refused);
+                let mut recovered = std::mem::take(&mut self.refused);
+                if apex != *self.reading.apex() {
+                    recovered.append(&mut self.misled);
+                }
                 self.tell(News::Changed(changed)).await;
                 self.tell(News::Recovered(recovered)).await;
                 Ok(())
             }
             Err(error) => {
-                let failure = Failure::of(&error);
+                let failure = unread(&error);
                 info!(zone = %self.reading.zone(), why = failure.story, "Could not read a zone");
                 let now = Instant::now();
                 let all = std::mem::take(&mut self.waiting);
@@ -278,9 +286,11 @@ impl Writer {
             .partition(|request| self.reading.contains(&request.ask));
         for request in outside {
             let failure = self.reading.outside(&request.ask);
+            self.users.insert(request.ask.record.clone());
+            self.misled.insert(request.ask.record.clone());
             let _ = request.reply.send(Err(failure));
         }
-        let mut failure = Failure::of(&provider::Error::Stale);
+        let mut failure = failure_of(&Error::Stale);
         for _ in 0..=REPLANS_MAX {
             if open.is_empty() {
                 return;
@@ -343,6 +353,23 @@ impl Writer {
         } else {
             self.users.insert(ask.record.clone());
         }
+    }
+}
+
+/// What an error means for everybody it concerns.
+fn failure_of(error: &Error) -> Failure {
+    let mut failure = Failure::of(error);
+    if let Retry::After(time) = &mut failure.retry {
+        *time = (*time).clamp(*REST.start(), *REST.end());
+    }
+    failure
+}
+
+/// What it means that a zone could not be read or found: nothing was written.
+pub(crate) fn unread(error: &Error) -> Failure {
+    Failure {
+        may_have_written: false,
+        ..failure_of(error)
     }
 }
 

@@ -10,7 +10,8 @@ use reconcile::dns_record::Failure;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::Instant;
 
-use crate::hosted_zone::{HostedZone, HostedZoneKey, News, Options};
+use crate::hosted_zone::{HostedZone, HostedZoneKey, News, Options, unread};
+use crate::metrics::Metrics;
 
 /// From what a Secret says to somebody who can be asked.
 pub trait Open: Send + Sync {
@@ -33,6 +34,7 @@ pub struct Opened {
 pub(crate) struct HostedZones {
     open: Arc<dyn Open>,
     options: Options,
+    metrics: Metrics,
     news: mpsc::Sender<News>,
     zones: Mutex<BTreeMap<HostedZoneKey, HostedZone>>,
     /// What accounts have listed, and when.
@@ -43,11 +45,13 @@ impl HostedZones {
     pub(crate) fn new(
         open: Arc<dyn Open>,
         options: Options,
+        metrics: Metrics,
         news: mpsc::Sender<News>,
     ) -> HostedZones {
         HostedZones {
             open,
             options,
+            metrics,
             news,
             zones: Mutex::default(),
             listed: Mutex::default(),
@@ -67,7 +71,7 @@ impl HostedZones {
         } else {
             let place = self.discover(namespace, access, host).await;
             found = ProviderSecret {
-                place: Some(place.map_err(|error| Failure::of(&error))?),
+                place: Some(place.map_err(|error| unread(&error))?),
                 credentials: access.credentials.clone(),
             };
             &found
@@ -82,7 +86,8 @@ impl HostedZones {
             return Ok((key, zone.clone()));
         }
         let opened = self.open.open(namespace, access).await;
-        let Opened { provider, zone } = opened.map_err(|error| Failure::of(&error))?;
+        let Opened { provider, zone } = opened.map_err(|error| unread(&error))?;
+        let provider = self.metrics.counting_calls(provider);
         let zone = HostedZone::start(provider, zone, self.options, self.news.clone());
         zones.insert(key.clone(), zone.clone());
         Ok((key, zone))

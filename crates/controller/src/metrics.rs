@@ -4,8 +4,10 @@
 //! begin with `zonewright_`; a kind is written as in the API. The border: only what the shell knows. Providers and the
 //! name server register their own.
 
+mod calls;
 mod writes;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -16,6 +18,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use provider::Provider;
 
 use crate::feed::Event;
 use crate::queue::Outcome;
@@ -44,6 +47,7 @@ pub struct Metrics {
     leader: Gauge,
     events_dropped: Counter,
     dns_record_writes: Family<DnsRecordLabels, Gauge>,
+    provider_calls: calls::Calls,
 }
 
 /// In the words of the peer, whose name the metric has.
@@ -92,6 +96,7 @@ impl Metrics {
             leader: Gauge::default(),
             events_dropped: Counter::default(),
             dns_record_writes: Family::default(),
+            provider_calls: Family::default(),
         };
         metrics.register(registry);
         metrics
@@ -110,6 +115,7 @@ impl Metrics {
         all.register("queue_oldest_due_seconds", "For how long the oldest due pass has been due", self.queue_oldest_due_seconds.clone());
         all.register("leader", "Whether this process leads", self.leader.clone());
         all.register("events_dropped", "Kubernetes Events that were not written", self.events_dropped.clone());
+        all.register("provider_calls", "Calls of providers, whatever they took", self.provider_calls.clone());
         registry.register("dns_provider_write_counter", "Writes of a DNSRecord in a row without it having become as wanted", self.dns_record_writes.clone());
     }
 
@@ -165,6 +171,14 @@ impl Metrics {
     /// Whether this process leads.
     pub fn leads(&self, leads: bool) {
         self.leader.set(i64::from(leads));
+    }
+
+    /// A provider like `provider` whose calls are counted (O6).
+    pub(crate) fn counting_calls(&self, provider: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        Arc::new(calls::Counted {
+            provider,
+            calls: self.provider_calls.clone(),
+        })
     }
 
     /// How often a DNSRecord was written in a row (C9).
@@ -261,6 +275,30 @@ mod tests {
                 "zonewright_answered_seconds_bucket{le=\"0.05\",kind=\"Record\"} 1",
             ],
         );
+    }
+
+    /// O6, C9.
+    #[tokio::test]
+    async fn calls_of_providers_and_writes_of_records_are_counted() {
+        let mut registry = Registry::default();
+        let metrics = Metrics::new(&mut registry);
+        let provider = metrics.counting_calls(Arc::new(provider::InMemory::default()));
+        let nowhere = provider::ZoneId("nowhere".to_owned());
+        assert!(provider.read(&nowhere).await.is_err());
+        assert!(provider.zones().await.is_ok());
+        metrics.dns_record_writes("app", "web", 3);
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
+        for line in [
+            "zonewright_provider_calls_total{call=\"read\",result=\"missing\"} 1",
+            "zonewright_provider_calls_total{call=\"zones\",result=\"ok\"} 1",
+            "dns_provider_write_counter{dns_record_name=\"app\",dns_record_namespace=\"web\"} 3",
+        ] {
+            assert!(
+                text.lines().any(|shown| shown == line),
+                "no {line} in {text}"
+            );
+        }
     }
 
     #[test]

@@ -9,6 +9,19 @@ use crate::hosted::{Batch, Change, HostedSet};
 use crate::routing::{GeoCode, Routing};
 use crate::{Rtype, Ttl};
 
+/// The types that can be published at all (P8).
+pub const RECORD_TYPES: [Rtype; 9] = [
+    Rtype::A,
+    Rtype::AAAA,
+    Rtype::CNAME,
+    Rtype::NS,
+    Rtype::TXT,
+    Rtype::MX,
+    Rtype::SRV,
+    Rtype::CAA,
+    Rtype::PTR,
+];
+
 /// What a provider can hold.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -26,6 +39,8 @@ pub struct Limits {
     pub batch_max: Load,
     /// What a change takes of it.
     pub load: fn(&Change) -> Load,
+    /// Whether a batch that failed has certainly left nothing behind, unless the answer was unclear.
+    pub atomic: bool,
 }
 
 /// How a provider can share the traffic of a name.
@@ -169,6 +184,7 @@ mod tests {
                 count: records_of(change),
                 octets: change.key.name.as_wire().len(),
             },
+            atomic: true,
         }
     }
 

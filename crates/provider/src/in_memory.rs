@@ -7,23 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
 
 use dns::hosted::{Batch, Change, Held, Holdings, HostedKey, HostedSet};
-use dns::limits::{Limits, Load, Ownership, RoutingLimits, records_of};
+use dns::limits::{Limits, Load, Ownership, RECORD_TYPES, RoutingLimits, records_of};
 use dns::{Name, RecordSet, Rtype, Serial, Soa, Ttl};
 
 use crate::{Boxed, Error, HostedZone, Provider, Snapshot, ZoneId};
-
-/// The types that any provider holds.
-const TYPES: &[Rtype] = &[
-    Rtype::A,
-    Rtype::AAAA,
-    Rtype::CNAME,
-    Rtype::NS,
-    Rtype::TXT,
-    Rtype::MX,
-    Rtype::SRV,
-    Rtype::CAA,
-    Rtype::PTR,
-];
 
 /// As many as Route 53 takes at once, so that batches are cut as they are there.
 const BATCH_RECORDS_MAX: usize = 1_000;
@@ -91,7 +78,7 @@ impl InMemory {
     /// What it can hold unless told otherwise: every type, weights and places.
     pub fn usual_limits() -> Limits {
         Limits {
-            types: TYPES,
+            types: &RECORD_TYPES,
             ttl_min: Ttl::ZERO,
             ttl_default: Ttl::from_secs(300).expect("five minutes are a TTL"),
             routing: RoutingLimits {
@@ -108,6 +95,7 @@ impl InMemory {
                 count: records_of(change),
                 octets: 0,
             },
+            atomic: true,
         }
     }
 

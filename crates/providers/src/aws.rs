@@ -17,27 +17,14 @@ use std::time::Duration;
 
 use api::parse::provider_secret::Aws as Access;
 use dns::hosted::Batch;
-use dns::limits::{Limits, Load, Ownership, RoutingLimits};
-use dns::{Rtype, Ttl};
+use dns::limits::{Limits, Load, Ownership, RECORD_TYPES, RoutingLimits};
+use dns::Ttl;
 use provider::{Boxed, Error, HostedZone, Provider, Snapshot, ZoneId};
 
 use crate::egress::{Egress, EgressError};
 use crate::pace::Pace;
 use answer::unclear;
 use client::Client;
-
-/// The types that a plan may put there. Route 53 holds a few more, which are read and left alone.
-const TYPES: &[Rtype] = &[
-    Rtype::A,
-    Rtype::AAAA,
-    Rtype::CAA,
-    Rtype::CNAME,
-    Rtype::MX,
-    Rtype::NS,
-    Rtype::PTR,
-    Rtype::SRV,
-    Rtype::TXT,
-];
 
 /// What fits into one request: so many records, and so many characters in their values. What is removed counts as what
 /// is created does. From "Quotas on `ChangeResourceRecordSets`" in Route 53's developer guide.
@@ -133,7 +120,7 @@ impl Provider for Aws {
 
 fn limits() -> Limits {
     Limits {
-        types: TYPES,
+        types: &RECORD_TYPES,
         ttl_min: Ttl::ZERO,
         ttl_default: Ttl::from_secs(300).expect("five minutes are a TTL"),
         routing: RoutingLimits {
@@ -144,5 +131,6 @@ fn limits() -> Limits {
         ownership: Ownership::Registry,
         batch_max: BATCH_MAX,
         load: convert::load,
+        atomic: true,
     }
 }

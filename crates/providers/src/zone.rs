@@ -21,8 +21,8 @@ use std::fmt;
 use api::well_known::dns_record_label;
 use api::{Decoded, Zone, ZoneKey};
 use dns::hosted::{Batch, Share};
-use dns::limits::{Limits, Load, Ownership, RoutingLimits, records_of};
-use dns::{Rtype, Ttl};
+use dns::limits::{Limits, Load, Ownership, RECORD_TYPES, RoutingLimits, records_of};
+use dns::Ttl;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use kube::{Client, ResourceExt as _};
 use provider::{Boxed, Error, HostedZone, Provider, Snapshot, ZoneId};
@@ -30,19 +30,6 @@ use provider::{Boxed, Error, HostedZone, Provider, Snapshot, ZoneId};
 use client::{Calls, Made};
 use convert::{Datum, Home, Standing, apex, snapshot};
 use steps::{Step, Steps, steps};
-
-/// The types that a `DNSRecord` can ask for.
-const TYPES: &[Rtype] = &[
-    Rtype::A,
-    Rtype::AAAA,
-    Rtype::CNAME,
-    Rtype::NS,
-    Rtype::TXT,
-    Rtype::MX,
-    Rtype::SRV,
-    Rtype::CAA,
-    Rtype::PTR,
-];
 
 /// The TTL of sets that ask for none, in seconds: as with every other provider.
 const TTL_DEFAULT_SECS: u32 = 300;
@@ -65,7 +52,7 @@ impl Zones {
     /// With the rights of a client, for the `DNSRecord`s of a namespace.
     pub fn new(client: Client, namespace: &str) -> Zones {
         let limits = Limits {
-            types: TYPES,
+            types: &RECORD_TYPES,
             ttl_min: Ttl::ZERO,
             ttl_default: Ttl::from_secs(TTL_DEFAULT_SECS).expect("five minutes are a TTL"),
             routing: RoutingLimits::default(),
@@ -78,6 +65,7 @@ impl Zones {
                 count: records_of(change),
                 octets: 0,
             },
+            atomic: false,
         };
         Zones {
             calls: Calls::new(client, namespace),

@@ -190,7 +190,6 @@ impl Failure {
 /// How thorough a pass has to be (C5, C6).
 pub fn depth(view: &DnsRecordView, wake: Wake, now: Timestamp) -> Depth {
     let status = &view.status;
-    let observed = view.generation == status.observed_generation;
     let newly_deleted = view.deleting && view.reason() != Some(Reason::ProviderEndpointsDeletion);
     let valid_for = valid_for(status);
     let expired = status.queued_at.as_ref().is_none_or(|at| {
@@ -203,7 +202,8 @@ pub fn depth(view: &DnsRecordView, wake: Wake, now: Timestamp) -> Depth {
     });
     // What was just written is looked at in a moment anyway, and not before.
     let drift = wake.drift && !view.is_awaiting();
-    let full = !observed || newly_deleted || wake.inputs || drift || wake.retry || expired;
+    let full =
+        !view.is_observed() || newly_deleted || wake.inputs || drift || wake.retry || expired;
     if full {
         Depth::Full
     } else {
@@ -271,6 +271,19 @@ impl DnsRecordView {
         })
     }
 
+    /// Whether its spec is the one that the last full pass saw.
+    pub fn is_observed(&self) -> bool {
+        self.generation == self.status.observed_generation
+    }
+
+    /// Whether there is somebody to ask, and something to ask for.
+    pub fn can_ask(&self) -> bool {
+        let abandoned = self.deleting && self.abandoned;
+        let claimed = self.claim.as_ref().is_ok_and(|claim| !claim.delegate);
+        let former = self.former.as_ref().is_none_or(Result::is_ok);
+        !abandoned && claimed && former && self.provider.is_ok()
+    }
+
     /// Whether it carries our finalizer.
     pub fn is_kept(&self) -> bool {
         self.finalizers.iter().any(|it| it == finalizer::DNS_RECORD)
@@ -311,10 +324,11 @@ impl DnsRecordView {
         provider.as_ref().ok()?.access.place.as_ref()
     }
 
+    /// Whoever changes the spec, or has the Secret lead elsewhere, has asked for what follows.
     fn cause(&self) -> Cause {
         if self.deleting {
             Cause::Deleted
-        } else if self.generation == self.status.observed_generation {
+        } else if self.is_observed() && self.former.is_none() {
             Cause::Unasked
         } else {
             Cause::Edited
@@ -323,8 +337,7 @@ impl DnsRecordView {
 
     /// Writes in a row of this generation so far.
     fn writes(&self) -> i64 {
-        let observed = self.generation == self.status.observed_generation;
-        let counter = self.status.write_counter.filter(|_| observed);
+        let counter = self.status.write_counter.filter(|_| self.is_observed());
         counter.unwrap_or_default()
     }
 

@@ -1,7 +1,7 @@
 //! One zone at a provider and everybody who is due there: what is to be written, and what each of them is told.
 //!
 //! Records do not each plan for themselves. Whoever is due in a zone is planned together, one after the other on what the
-//! one before would leave, those who want something before those who go: two of them cannot undo each other's work, and
+//! one before would leave, those who go before those who want something: two of them cannot undo each other's work, and
 //! their changes fill common batches. Each still has its own [`Verdict`].
 //!
 //! Reading and writing is left to `controller`.
@@ -148,9 +148,9 @@ pub fn agenda(
 ) -> Agenda {
     let mut held = BTreeSet::new();
     // What is held back changes what the others find.
-    let drafts = loop {
+    let mut drafts = loop {
         let mut drafts = drafts(hosted, asks, limits, rules, &held);
-        let more = hold_back(&mut drafts, asks, guard, now);
+        let more = hold_back(&mut drafts, asks, guard, &held, now);
         if more.is_subset(&held) {
             break drafts;
         }
@@ -158,18 +158,24 @@ pub fn agenda(
     };
     let mut agenda = Agenda::default();
     let mut groups = Groups::default();
-    for (index, draft) in drafts {
-        if draft.verdict.work == Work::Write {
+    // As they were planned: each begins where the one before it ends.
+    for index in order(asks) {
+        if let Some(draft) = drafts.get_mut(&index)
+            && draft.verdict.work == Work::Write
+        {
             let record = &asks[index].record;
             if draft.unasked > 0 {
                 agenda.unasked.insert(record.clone(), draft.unasked);
             }
-            groups.join(draft.groups, record);
+            groups.join(std::mem::take(&mut draft.groups), record);
         }
-        agenda.verdicts.push(draft.verdict);
     }
+    agenda.verdicts = drafts.into_values().map(|draft| draft.verdict).collect();
     agenda.groups = groups.all;
     agenda.groups.retain(|(group, _)| !group.changes.is_empty());
+    for (group, _) in &mut agenda.groups {
+        marks_around(group);
+    }
     agenda
 }
 
@@ -185,7 +191,8 @@ fn drafts(
     let mut undo: Vec<Change> = Vec::new();
     for index in order(asks) {
         let draft = Draft::new(&asks[index], hosted, limits, rules);
-        if draft.verdict.work == Work::Write && !held.contains(&index) {
+        let is_held = held.contains(&index) && !draft.is_approved(&asks[index].approval);
+        if draft.verdict.work == Work::Write && !is_held {
             for change in draft.changes() {
                 undo.push(change.reverse());
                 hosted.inventory.apply(change);
@@ -199,10 +206,11 @@ fn drafts(
     drafts
 }
 
-/// Those who want something come before those who go.
+/// Those who go come before those who want something: they make room, and do not take along what another wants. No name
+/// is empty in between, since what they do to it becomes one change.
 fn order(asks: &[Ask]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..asks.len()).collect();
-    order.sort_by_key(|index| asks[*index].wanted.is_empty());
+    order.sort_by_key(|index| !asks[*index].wanted.is_empty());
     order
 }
 
@@ -269,11 +277,13 @@ impl Draft {
     }
 }
 
-/// Holds back what nobody asked for, if it is too much; the others go on. Tells who is held.
+/// Holds back what nobody asked for, if it is too much, and who has been held already; the others go on. Tells who is
+/// held.
 fn hold_back(
     drafts: &mut BTreeMap<usize, Draft>,
     asks: &[Ask],
     guard: &Guard,
+    already: &BTreeSet<usize>,
     now: Timestamp,
 ) -> BTreeSet<usize> {
     let open = |index: &usize, draft: &Draft| {
@@ -286,7 +296,8 @@ fn hold_back(
     let too_many = guard.holds(unasked, due.max(all.unwrap_or_default()), now);
     let mut held = BTreeSet::new();
     for (index, draft) in drafts.iter_mut() {
-        let suspect = draft.empties || (too_many && draft.unasked > 0);
+        let too_many = too_many && draft.unasked > 0;
+        let suspect = already.contains(index) || draft.empties || too_many;
         if suspect && open(index, draft) {
             let data = |change: &&Change| change.key.rtype != Rtype::TXT;
             draft.verdict.work = Work::Held {
@@ -374,6 +385,20 @@ fn follow(changes: &mut Vec<Change>, change: Change) {
         None => changes.push(change),
     }
     changes.retain(|change| change.before != change.after);
+}
+
+/// A mark comes before its set and goes after it: what a batch that is made in part leaves behind is never data that
+/// nobody has marked.
+fn marks_around(group: &mut Group) {
+    let name = &group.name;
+    group.changes.sort_by_key(|change| {
+        let is_mark = change.key.name != *name;
+        match (is_mark, &change.after) {
+            (true, Some(_)) => 0,
+            (false, _) => 1,
+            (true, None) => 2,
+        }
+    });
 }
 
 impl Hosted {

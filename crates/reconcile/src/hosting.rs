@@ -166,7 +166,13 @@ impl Hosting {
 
     /// Something about a Zone of this cluster has changed.
     pub fn zone_changed(&self, zone: &ZoneKey) -> BTreeSet<DnsRecordKey> {
-        self.index.behind_zone(zone)
+        let leading = self.index.leading_to(zone);
+        let concerned = leading.flat_map(|secret| {
+            let node = self.secrets.get(secret);
+            let default = node.is_some_and(|node| node.default);
+            self.index.concerned_by(secret, default)
+        });
+        concerned.collect()
     }
 
     /// Something at these names has changed at a provider.
@@ -220,7 +226,9 @@ impl Hosting {
             approval: self.approval(key, node),
             spared: self.spared(key, node),
             names_wanted: self.names_wanted(),
-            owned_total: self.index.published_with(self.secret_of(key, node).as_ref()),
+            owned_total: self
+                .index
+                .published_with(self.secret_of(key, node).as_ref()),
         })
     }
 

@@ -16,6 +16,8 @@ use super::health_check::{self, HealthCheck};
 use super::object_name;
 use crate::dns_record::{self as object, DnsRecordSpec};
 use crate::problem::{FieldPath, Problem};
+
+pub use dns::limits::RECORD_TYPES;
 use dns::routing::{GeoCode, Weight};
 
 /// What a DNSRecord claims.
@@ -57,19 +59,6 @@ pub struct Endpoint {
     /// Properties that only some providers understand.
     pub properties: BTreeMap<String, String>,
 }
-
-/// The types that can be published (P8).
-pub const RECORD_TYPES: [Rtype; 9] = [
-    Rtype::A,
-    Rtype::AAAA,
-    Rtype::CNAME,
-    Rtype::NS,
-    Rtype::TXT,
-    Rtype::MX,
-    Rtype::SRV,
-    Rtype::CAA,
-    Rtype::PTR,
-];
 
 /// Reads a DNSRecord, or names everything that is wrong with it.
 pub fn parse(record: &object::DnsRecord) -> Result<DnsRecord, Vec<Problem>> {

@@ -120,6 +120,9 @@ pub(super) struct Inbox {
     telling: BTreeMap<Scope, BTreeSet<ObjectKey>>,
     /// What each watch has told of.
     known: BTreeMap<Scope, BTreeSet<ObjectKey>>,
+    /// Records that a pass is under way over, and what was last watched of each since it began. It waits until the pass
+    /// has told what it wrote: what we have done ourselves is known before it is watched.
+    passing: BTreeMap<DnsRecordKey, Option<Box<DynamicObject>>>,
 }
 
 impl Inbox {
@@ -134,6 +137,7 @@ impl Inbox {
             unsynced: scopes.collect(),
             telling: BTreeMap::new(),
             known: BTreeMap::new(),
+            passing: BTreeMap::new(),
         }
     }
 
@@ -158,19 +162,22 @@ impl Inbox {
                     .entry(scope.clone())
                     .or_default()
                     .insert(key.clone());
-                apply(scope.0, &key, *object, anew, hosting, &mut touched);
+                match self.passing.get_mut(&key) {
+                    Some(later) if scope.0 == Watched::DnsRecord => *later = Some(object),
+                    Some(_) | None => apply(scope.0, &key, *object, anew, hosting, &mut touched),
+                }
             }
             Event::Deleted(object) => {
                 let key = key(&object.metadata);
                 self.known.entry(scope.clone()).or_default().remove(&key);
-                delete(scope.0, &key, hosting, &mut touched);
+                self.delete(scope.0, &key, hosting, &mut touched);
             }
             Event::Synced => {
                 self.unsynced.remove(&scope);
                 let told = self.telling.remove(&scope).unwrap_or_default();
                 let known = self.known.insert(scope.clone(), told.clone());
                 for key in known.unwrap_or_default().difference(&told) {
-                    delete(scope.0, key, hosting, &mut touched);
+                    self.delete(scope.0, key, hosting, &mut touched);
                 }
             }
             // What is known stays true until someone tells otherwise.
@@ -178,14 +185,62 @@ impl Inbox {
         }
         touched
     }
-}
 
-/// Takes in what a pass has written: nothing follows from it.
-pub(super) fn written(key: &DnsRecordKey, object: Decoded<api::DnsRecord>, hosting: &mut Hosting) {
-    let known = hosting.resource_version(key);
-    // What is gone meanwhile does not come back.
-    if known.is_some() && is_newer(known, object.meta().resource_version.as_deref()) {
-        hosting.written(key, object);
+    /// A pass over a record begins.
+    pub(super) fn begin(&mut self, key: &DnsRecordKey) {
+        self.passing.insert(key.clone(), None);
+    }
+
+    /// A pass has ended: takes in what it has written, from which nothing follows, and then what was watched meanwhile.
+    pub(super) fn end(
+        &mut self,
+        key: &DnsRecordKey,
+        written: Option<Decoded<api::DnsRecord>>,
+        hosting: &mut Hosting,
+    ) -> Touched {
+        let known = hosting.resource_version(key);
+        // What is gone meanwhile does not come back.
+        let newer = written.filter(|object| {
+            known.is_some() && is_newer(known, object.meta().resource_version.as_deref())
+        });
+        if let Some(object) = newer {
+            hosting.written(key, object);
+        }
+        let mut touched = Touched::default();
+        if let Some(later) = self.passing.remove(key).flatten() {
+            apply(
+                Watched::DnsRecord,
+                key,
+                *later,
+                false,
+                hosting,
+                &mut touched,
+            );
+        }
+        touched
+    }
+
+    fn delete(
+        &mut self,
+        kind: Watched,
+        key: &ObjectKey,
+        hosting: &mut Hosting,
+        touched: &mut Touched,
+    ) {
+        match kind {
+            Watched::DnsRecord => {
+                if let Some(later) = self.passing.get_mut(key) {
+                    *later = None;
+                }
+                hosting.delete_record(key);
+                touched.gone.push(key.clone());
+            }
+            Watched::Secret(_) => touched.keys.extend(hosting.delete_secret(key)),
+            Watched::Namespace => {
+                let keys = hosting.apply_namespace(&key.name, None);
+                touched.keys.extend(keys);
+            }
+        }
     }
 }
 
@@ -217,20 +272,6 @@ fn apply(
             }
             let namespace = read::<Namespace>(object);
             let keys = hosting.apply_namespace(&key.name, namespace.as_ref());
-            touched.keys.extend(keys);
-        }
-    }
-}
-
-fn delete(kind: Watched, key: &ObjectKey, hosting: &mut Hosting, touched: &mut Touched) {
-    match kind {
-        Watched::DnsRecord => {
-            hosting.delete_record(key);
-            touched.gone.push(key.clone());
-        }
-        Watched::Secret(_) => touched.keys.extend(hosting.delete_secret(key)),
-        Watched::Namespace => {
-            let keys = hosting.apply_namespace(&key.name, None);
             touched.keys.extend(keys);
         }
     }

@@ -19,11 +19,13 @@ const FIGHTS_MAX: usize = 3;
 pub(super) struct Memory {
     /// When it is due without anybody asking.
     due: Option<Instant>,
+    /// Something was done to the record, or to what it depends on.
+    pub(super) asked: bool,
     /// What is there at the provider is not what it was.
     pub(super) drift: bool,
     /// Only what was read from this time on is believed.
     pub(super) fresh: Option<Instant>,
-    /// The last pass failed, and is to be tried again.
+    /// The last pass failed or could not be reported, and is to be tried again.
     pub(super) retry: bool,
     /// Failures in a row.
     pub(super) failures: u32,
@@ -38,6 +40,7 @@ pub(super) struct Memory {
 impl Memory {
     /// A full pass begins: what woke it is taken care of.
     pub(super) fn begin(&mut self) {
+        self.asked = false;
         self.drift = false;
         self.fresh = None;
         self.due = None;
@@ -56,6 +59,7 @@ impl Memory {
 
     /// It was looked at too early: it is looked at again when what is known expires, or when it was due anyway.
     pub(super) fn premature(&mut self, now: Instant, valid_for: Duration) -> Instant {
+        self.asked = false;
         self.drift = false;
         let expires = now + valid_for;
         let due = self.due.filter(|due| now < *due);

@@ -63,6 +63,21 @@ pub(super) struct Finished {
 }
 
 impl Finished {
+    fn nothing(key: DnsRecordKey) -> Finished {
+        Finished {
+            key,
+            inputs: None,
+            written: None,
+            result: Ok(()),
+            wrote: false,
+            fought: false,
+            failed: false,
+            next: Next::OnChange,
+            zones: BTreeSet::new(),
+            conditions: None,
+        }
+    }
+
     /// The record, for Events about it.
     pub(super) fn reference(&self) -> Option<ObjectReference> {
         Some(self.written.as_ref()?.object_ref(&()))
@@ -87,23 +102,10 @@ impl Pass {
         writers: &Semaphore,
     ) -> Finished {
         let key = self.view.key.clone();
-        let target = Target {
-            client,
-            namespace: &key.namespace,
-            name: &key.name,
-        };
-        let mut writing = Writing::new(target, self.view.resource_version.clone());
+        let mut writing = writing(client, &self.view, &key);
         let mut finished = Finished {
-            key: key.clone(),
             inputs: self.inputs.take(),
-            written: None,
-            result: Ok(()),
-            wrote: false,
-            fought: false,
-            failed: false,
-            next: Next::OnChange,
-            zones: BTreeSet::new(),
-            conditions: None,
+            ..Finished::nothing(key.clone())
         };
         finished.result = self
             .perform(&mut writing, zones, writers, &mut finished)
@@ -124,15 +126,14 @@ impl Pass {
             return Ok(());
         }
         let owner = self.view.owner(self.cluster.as_deref()).id;
-        let told = if self.can_ask() {
-            self.keep(writing, writers).await?;
+        let told = if self.view.can_ask() {
+            keep(&self.view, writing, writers).await?;
             self.ask(zones, &mut finished.zones).await
         } else {
             Told::nothing()
         };
         finished.wrote = told.wrote;
-        finished.fought =
-            told.wrote && self.view.is_ready() && !self.view.deleting && self.observed();
+        finished.fought = told.wrote && self.is_undisturbed();
         let contested = self.rival(&told, &owner);
         let report = Report {
             answer: &told.answer,
@@ -168,32 +169,10 @@ impl Pass {
         Ok(())
     }
 
-    fn observed(&self) -> bool {
-        self.view.generation == self.view.status.observed_generation
-    }
-
-    /// Whether there is somebody to ask, and something to ask for.
-    fn can_ask(&self) -> bool {
+    /// Whether everything was as wanted, and nobody wants it otherwise now or elsewhere.
+    fn is_undisturbed(&self) -> bool {
         let view = &self.view;
-        let abandoned = view.deleting && view.abandoned;
-        let claimed = view.claim.as_ref().is_ok_and(|claim| !claim.delegate);
-        let former = view.former.as_ref().is_none_or(Result::is_ok);
-        !abandoned && claimed && former && view.provider.is_ok()
-    }
-
-    /// Makes sure that the record does not go before what it publishes has gone: from here on something may be there.
-    async fn keep(
-        &self,
-        writing: &mut Writing<'_, api::DnsRecord>,
-        writers: &Semaphore,
-    ) -> Result<(), WriteError> {
-        if self.view.is_kept() || self.view.deleting {
-            return Ok(());
-        }
-        let _turn = writers.acquire().await;
-        let own = [finalizer::DNS_RECORD.to_owned()];
-        let all = self.view.finalizers.iter().chain(&own).cloned();
-        writing.finalizers(&all.collect::<Vec<_>>()).await
+        view.is_ready() && view.is_observed() && view.former.is_none() && !view.deleting
     }
 
     /// Asks the zone that the record is to be in, and when it is there as wanted, the one that it was in before (P9).
@@ -300,6 +279,54 @@ impl Pass {
             others.join(", ")
         })
     }
+}
+
+/// A pass that is not full: the finalizer, and nothing else.
+pub(super) async fn light(
+    view: DnsRecordView,
+    zones: BTreeSet<HostedZoneKey>,
+    next: Next,
+    client: &Client,
+    writers: &Semaphore,
+) -> Finished {
+    let key = view.key.clone();
+    let mut writing = writing(client, &view, &key);
+    let result = keep(&view, &mut writing, writers).await;
+    Finished {
+        written: writing.into_written(),
+        result,
+        next,
+        zones,
+        ..Finished::nothing(key)
+    }
+}
+
+/// Makes sure that the record does not go before what it publishes has gone: from here on something may be there.
+async fn keep(
+    view: &DnsRecordView,
+    writing: &mut Writing<'_, api::DnsRecord>,
+    writers: &Semaphore,
+) -> Result<(), WriteError> {
+    if view.is_kept() || view.deleting {
+        return Ok(());
+    }
+    let _turn = writers.acquire().await;
+    let own = [finalizer::DNS_RECORD.to_owned()];
+    let all = view.finalizers.iter().chain(&own).cloned();
+    writing.finalizers(&all.collect::<Vec<_>>()).await
+}
+
+fn writing<'a>(
+    client: &'a Client,
+    view: &DnsRecordView,
+    key: &'a DnsRecordKey,
+) -> Writing<'a, api::DnsRecord> {
+    let target = Target {
+        client,
+        namespace: &key.namespace,
+        name: &key.name,
+    };
+    Writing::new(target, view.resource_version.clone())
 }
 
 impl Told {

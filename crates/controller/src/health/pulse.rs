@@ -17,6 +17,8 @@ pub const QUEUE_STUCK_AFTER: Duration = Duration::from_mins(1);
 /// What the main loop last told of itself. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Pulse {
+    /// Whose loop it is, if there are several.
+    of: &'static str,
     beat: Arc<Mutex<Beat>>,
 }
 
@@ -38,8 +40,15 @@ impl Pulse {
             ended: None,
         };
         Self {
+            of: "",
             beat: Arc::new(Mutex::new(beat)),
         }
+    }
+
+    /// The same for a loop that is called by what it is over, beside another.
+    #[must_use]
+    pub fn of(self, kind: &'static str) -> Self {
+        Self { of: kind, ..self }
     }
 
     /// The loop turns, while the oldest due key has been due since `due_since`. Where no key may be taken, as by those
@@ -64,7 +73,7 @@ impl Pulse {
             let seconds = stood.as_secs();
             Err(format!("the main loop has not turned for {seconds} s"))
         };
-        vec![Check::new("loop", outcome)]
+        vec![Check::new(self.named("loop"), outcome)]
     }
 
     /// Whether passes end, if any are due.
@@ -81,7 +90,11 @@ impl Pulse {
             )),
             Some(_) | None => Ok(()),
         };
-        Check::new("queue", outcome)
+        Check::new(self.named("queue"), outcome)
+    }
+
+    fn named(&self, what: &str) -> String {
+        format!("{} {what}", self.of).trim_start().to_owned()
     }
 
     fn beat(&self) -> MutexGuard<'_, Beat> {

@@ -9,6 +9,7 @@ use reconcile::DnsRecordKey;
 use reconcile::dns_record::Failure;
 use tracing::info;
 
+use super::failure_of;
 use super::reading::Reading;
 
 /// What became of changes.
@@ -71,7 +72,7 @@ impl Reading {
                     let (first, second) = part.split_at(part.len() / 2);
                     parts.extend([second, first]);
                 }
-                Err(error @ Error::Refused { .. }) => written.fail(part, &Failure::of(&error)),
+                Err(error @ Error::Refused { .. }) => written.fail(part, &failure_of(&error)),
                 Err(
                     error @ (Error::Throttled { .. }
                     | Error::Missing
@@ -79,7 +80,7 @@ impl Reading {
                     | Error::Unclear(_)),
                 ) => {
                     self.doubt();
-                    let failure = Failure::of(&error);
+                    let failure = failure_of(&error);
                     written.fail(part, &failure);
                     let untried = Failure {
                         may_have_written: false,

@@ -3,4 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod lifecycle;
+mod secrets;
+mod south;
 mod stage;
+
+#[path = "../embedded/weather.rs"]
+#[allow(dead_code, reason = "shared with the tests of the loop over Zones")]
+mod weather;

@@ -367,14 +367,16 @@ impl Stage {
         self.status(record).await.queued_at.unwrap().0
     }
 
-    /// Waits until the next full pass over a record, and tells how long that took.
+    /// Waits until the next full pass over a record, and tells how long that took. The longer it may take, the less often
+    /// it is looked at.
     pub(crate) async fn until_passed(&self, record: &str, within: Duration) -> Option<Duration> {
         let (began, before) = (Instant::now(), self.queued_at(record).await);
+        let every = LOOK_EVERY.max(within / 600);
         while began.elapsed() < within {
             if self.queued_at(record).await != before {
                 return Some(began.elapsed());
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(every).await;
         }
         None
     }

@@ -26,6 +26,7 @@ fn limits() -> Limits {
             count: records_of(change),
             octets: 0,
         },
+        atomic: true,
     }
 }
 

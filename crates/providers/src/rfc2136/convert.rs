@@ -5,7 +5,7 @@
 //! reverse (RFC 2136 §3.4.2.2).
 
 use dns::hosted::{Batch, Change, HostedSet};
-use dns::limits::{Limits, Load, Ownership, RoutingLimits};
+use dns::limits::{Limits, Load, Ownership, RECORD_TYPES, RoutingLimits};
 use dns::{Name, Rdata, Rtype, Ttl};
 use domain::base::iana::{Class, Opcode, Rtype as Code};
 use domain::base::message_builder::{
@@ -25,19 +25,6 @@ pub(super) type Request = AdditionalBuilder<Target>;
 /// A message as it is sent over TCP.
 pub(super) type Target = StreamTarget<Vec<u8>>;
 
-/// The types that every zone can hold.
-const TYPES: &[Rtype] = &[
-    Rtype::A,
-    Rtype::AAAA,
-    Rtype::CNAME,
-    Rtype::NS,
-    Rtype::TXT,
-    Rtype::MX,
-    Rtype::SRV,
-    Rtype::CAA,
-    Rtype::PTR,
-];
-
 /// The longest message that TCP carries (RFC 1035 §4.2.2).
 const MESSAGE_OCTETS_MAX: usize = 65_535;
 
@@ -51,7 +38,7 @@ const RECORD_OCTETS: usize = 10;
 /// What a name server can hold, and what fits into one update.
 pub(super) fn limits() -> Limits {
     Limits {
-        types: TYPES,
+        types: &RECORD_TYPES,
         ttl_min: Ttl::ZERO,
         ttl_default: Ttl::from_secs(300).expect("five minutes are a TTL"),
         routing: RoutingLimits::default(),
@@ -64,6 +51,7 @@ pub(super) fn limits() -> Limits {
             count: 1,
             octets: octets_of(change),
         },
+        atomic: true,
     }
 }
 

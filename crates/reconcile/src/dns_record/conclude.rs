@@ -169,10 +169,8 @@ impl Found {
                     Reason::ValidationError
                 };
                 let problems = summary(&faults.problems);
-                return blocked((
-                    reason,
-                    format!("validation of DNSRecord failed: {problems}"),
-                ));
+                let message = format!("validation of DNSRecord failed: {problems}");
+                return blocked(finding::stuck((reason, message), view.deleting));
             }
         };
         if claim.delegate {

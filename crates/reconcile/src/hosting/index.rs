@@ -111,11 +111,8 @@ impl Index {
             .collect()
     }
 
-    pub(super) fn behind_zone(&self, zone: &ZoneKey) -> BTreeSet<DnsRecordKey> {
-        let secrets = self.zones.get(zone).into_iter().flatten();
-        secrets
-            .flat_map(|secret| self.concerned_by(secret, true))
-            .collect()
+    pub(super) fn leading_to(&self, zone: &ZoneKey) -> impl Iterator<Item = &SecretKey> {
+        self.zones.get(zone).into_iter().flatten()
     }
 
     pub(super) fn at_names(&self, names: &BTreeSet<Name>) -> BTreeSet<DnsRecordKey> {

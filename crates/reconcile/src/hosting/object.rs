@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use api::dns_record::DnsRecordStatus;
 use api::parse::dns_record;
 use api::parse::provider_secret::{self, Credentials, ProviderSecret};
-use api::well_known::{annotation, label};
+use api::well_known::{annotation, finalizer, label};
 use api::{Decoded, Problem, ZoneKey};
 use dns::hosted::HostedKey;
 use dns::ownership::OwnerId;
@@ -85,12 +85,25 @@ impl RecordNode {
             (
                 node.uid.clone(),
                 node.generation,
-                (node.deleting, node.finalizers.clone(), node.abandoned),
+                (node.deleting, node.others_finalizers(), node.abandoned),
                 (node.approve.clone(), node.check.clone()),
                 (node.status.queued_at.clone(), node.status.valid_for.clone()),
             )
         };
-        essence(self) != essence(later)
+        // Ours appears because we put it there.
+        let let_go = self.is_kept() && !later.is_kept();
+        essence(self) != essence(later) || let_go
+    }
+
+    fn is_kept(&self) -> bool {
+        self.finalizers.iter().any(|it| it == finalizer::DNS_RECORD)
+    }
+
+    fn others_finalizers(&self) -> Vec<String> {
+        let all = self.finalizers.iter();
+        all.filter(|it| *it != finalizer::DNS_RECORD)
+            .cloned()
+            .collect()
     }
 }
 

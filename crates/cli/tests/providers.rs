@@ -1,0 +1,250 @@
+//! DNSRecords at real providers, from `zonewright up` to the provider's own answer.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use kube::api::{Api, DeleteParams, Patch, PatchParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+use kube::{Client, Config};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::eventually;
+use testkit::name_server::{NameServer, Software, TsigKey, ZoneFile};
+use testkit::route53::Route53;
+
+/// More than anything here takes on a busy machine.
+const SOON: Duration = Duration::from_mins(1);
+
+/// As `openssl rand -base64 32` makes them.
+const KEY: &str = "bWVldCBtZSBhdCB0aGUgZW5kIG9mIHRoZSB0cmFuc2Y=";
+
+const ZONE: &str = "$ORIGIN example.org.
+$TTL 300
+@ IN SOA ns hostmaster 1 7200 900 1209600 300
+@ IN NS ns
+ns IN A 192.0.2.53
+theirs IN A 198.51.100.1
+";
+
+/// `zonewright up`, ready.
+struct Running {
+    child: Child,
+    client: Client,
+}
+
+impl Running {
+    async fn start(directory: &Path, manifest: &str) -> Running {
+        fs::write(directory.join("manifest.yaml"), manifest).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        command
+            .args([
+                "up",
+                "-o",
+                "json",
+                "-f",
+                "manifest.yaml",
+                "--min-requeue-time",
+                "1s",
+            ])
+            .args([
+                "--api",
+                "127.0.0.1:0",
+                "--dns",
+                "127.0.0.1:0",
+                "--http",
+                "127.0.0.1:0",
+            ])
+            .current_dir(directory);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_str(&line).unwrap();
+        let kubeconfig = Kubeconfig::read_from(ready["kubeconfig"].as_str().unwrap()).unwrap();
+        let options = KubeConfigOptions::default();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        Running {
+            child,
+            client: Client::try_from(config.unwrap()).unwrap(),
+        }
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn records(&self) -> Api<DynamicObject> {
+        let kind = GroupVersionKind::gvk("kuadrant.io", "v1alpha1", "DNSRecord");
+        let resource = ApiResource::from_gvk_with_plural(&kind, "dnsrecords");
+        Api::namespaced_with(self.client.clone(), "default", &resource)
+    }
+
+    /// Waits until the record says that it is ready.
+    async fn until_ready(&self) {
+        let ready = eventually(SOON, "the record to be ready", async || {
+            let record = self
+                .records()
+                .get("app")
+                .await
+                .map_err(|error| error.to_string())?;
+            let status = &record.data["status"];
+            let current = status["observedGeneration"] == json!(record.metadata.generation);
+            let conditions = status["conditions"].as_array().cloned().unwrap_or_default();
+            let ready = conditions.iter().find(|it| it["type"] == "Ready");
+            match ready {
+                Some(ready) if ready["status"] == "True" && current => Ok(()),
+                other => Err(format!("{other:?}")),
+            }
+        });
+        ready.await.unwrap();
+    }
+
+    async fn until_gone(&self) {
+        let gone = eventually(SOON, "the record to go", async || {
+            let record = self.records().get_opt("app").await.unwrap();
+            record.map_or(Ok(()), |record| Err(format!("{:?}", record.data["status"])))
+        });
+        gone.await.unwrap();
+    }
+
+    async fn edit(&self, address: &str) {
+        let (records, patch) = (
+            self.records(),
+            Patch::Merge(json!({ "spec": { "endpoints": [endpoint(address)] } })),
+        );
+        records
+            .patch("app", &PatchParams::default(), &patch)
+            .await
+            .unwrap();
+    }
+
+    async fn delete(&self) {
+        self.records()
+            .delete("app", &DeleteParams::default())
+            .await
+            .unwrap();
+    }
+}
+
+fn endpoint(address: &str) -> Value {
+    json!({ "dnsName": "app.example.org", "recordType": "A", "recordTTL": 60, "targets": [address] })
+}
+
+/// A Secret and a DNSRecord that uses it.
+fn manifest(kind: &str, data: &Value) -> String {
+    let secret = json!({
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": { "name": "dns", "namespace": "default" },
+        "type": kind,
+        "stringData": data,
+    });
+    let record = json!({
+        "apiVersion": "kuadrant.io/v1alpha1",
+        "kind": "DNSRecord",
+        "metadata": { "name": "app", "namespace": "default" },
+        "spec": {
+            "rootHost": "app.example.org",
+            "providerRef": { "name": "dns" },
+            "endpoints": [endpoint("192.0.2.1")],
+        },
+    });
+    format!("{secret}\n---\n{record}\n")
+}
+
+/// What a name server answers, in one line.
+fn asked(server: SocketAddr, name: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    let output = command
+        .args(["query", name, "A", &format!("@{server}")])
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout).replace('\n', " ")
+}
+
+/// P11, C3, C4, and that what was written before a SIGKILL is found again.
+async fn a_name_server_holds_what_is_wanted(software: Software) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("example.org.zone");
+    fs::write(&path, ZONE).unwrap();
+    let zone = ZoneFile {
+        origin: "example.org.".to_owned(),
+        path,
+    };
+    let key = TsigKey {
+        name: "zonewright".to_owned(),
+        algorithm: "hmac-sha256".to_owned(),
+        secret: KEY.to_owned(),
+    };
+    let server = NameServer::start_with_key(software, &[zone], &key).await;
+    let server = server.unwrap_or_else(|error| panic!("no name servers: {error}"));
+    let data = json!({
+        "ZONE_ID": "example.org",
+        "DOMAIN_NAME": "example.org",
+        "SERVER": server.address().to_string(),
+        "TSIG_NAME": key.name,
+        "TSIG_SECRET": key.secret,
+    });
+    let manifest = manifest("kuadrant.io/rfc2136", &data);
+    let running = Running::start(folder.path(), &manifest).await;
+    running.until_ready().await;
+    assert!(asked(server.address(), "app.example.org").contains("192.0.2.1"));
+
+    running.edit("192.0.2.2").await;
+    running.kill();
+    let running = Running::start(folder.path(), "").await;
+    running.until_ready().await;
+    let answer = asked(server.address(), "app.example.org");
+    assert!(
+        answer.contains("192.0.2.2") && !answer.contains("192.0.2.1 "),
+        "{answer}"
+    );
+
+    running.delete().await;
+    running.until_gone().await;
+    assert!(asked(server.address(), "app.example.org").contains("NXDOMAIN"));
+    assert!(asked(server.address(), "theirs.example.org").contains("198.51.100.1"));
+    running.kill();
+}
+
+#[tokio::test]
+async fn bind_holds_what_is_wanted() {
+    a_name_server_holds_what_is_wanted(Software::Bind).await;
+}
+
+#[tokio::test]
+async fn knot_holds_what_is_wanted() {
+    a_name_server_holds_what_is_wanted(Software::Knot).await;
+}
+
+// The double runs in this process, beside a thread that waits for the program.
+#[tokio::test(flavor = "multi_thread")]
+async fn route_53_holds_what_is_wanted() {
+    let folder = TempDir::new().unwrap();
+    let route53 = Route53::start().await.unwrap();
+    let zone = route53.create_zone("example.org.");
+    let data = json!({
+        "ZONE_ID": zone,
+        "DOMAIN_NAME": "example.org",
+        "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_ENDPOINT_URL": route53.url(),
+    });
+    let running = Running::start(folder.path(), &manifest("kuadrant.io/aws", &data)).await;
+    running.until_ready().await;
+    let idle = route53.requests();
+    running.edit("192.0.2.2").await;
+    running.until_ready().await;
+    assert_eq!(route53.requests() - idle, 2, "one change, and one look");
+    running.delete().await;
+    running.until_gone().await;
+    running.kill();
+}
