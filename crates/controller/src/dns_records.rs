@@ -494,6 +494,11 @@ impl Shell {
         }
         let outcome = match &finished.result {
             Ok(()) | Err(WriteError::Gone) => match finished.next {
+                Next::NotBefore(time) => {
+                    // Whoever was sent away together does not come back together.
+                    let more = self.chance.random_range(Duration::ZERO..=time / 2);
+                    Outcome::Again(memory.again(now + time + more))
+                }
                 Next::After(time) => Outcome::Again(memory.again(now + time)),
                 Next::Backoff => {
                     let delay = memory.fail(&BACKOFF, &mut self.chance);

@@ -18,7 +18,7 @@
 mod reading;
 mod writing;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use dns::guard::Guard;
 use provider::{Error, Provider, Retry, ZoneId};
 use reconcile::DnsRecordKey;
 use reconcile::dns_record::Failure;
-use reconcile::hosted::{Ask, GuardRules, Verdict, Work, agenda};
+use reconcile::hosted::{Ask, GuardRules, Guarded, Verdict, Work, agenda};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tracing::info;
@@ -114,6 +114,7 @@ impl HostedZone {
             waiting: Vec::new(),
             wrote: None,
             users: BTreeSet::new(),
+            held: BTreeMap::new(),
             refused: BTreeSet::new(),
             misled: BTreeSet::new(),
         };
@@ -152,6 +153,8 @@ struct Writer {
     wrote: Option<Instant>,
     /// The records that have something here.
     users: BTreeSet<DnsRecordKey>,
+    /// The records that wait for a person, and how many sets they would change.
+    held: BTreeMap<DnsRecordKey, usize>,
     /// The records that were told that the zone cannot be read.
     refused: BTreeSet<DnsRecordKey>,
     /// The records that were told that the zone is another one than their Secret is for.
@@ -317,7 +320,20 @@ impl Writer {
         let Some(hosted) = self.reading.hosted() else {
             return requests;
         };
-        let agenda = agenda(hosted, &asks, &limits, &self.guard, self.options.guard, now);
+        // Whoever is held counts for as long as it waits: one after the other they are no fewer.
+        let asking: BTreeSet<_> = asks.iter().map(|ask| &ask.record).collect();
+        let others = self
+            .held
+            .iter()
+            .filter(|(record, _)| !asking.contains(record));
+        let waiting = others.map(|(_, sets)| sets).sum();
+        let guarded = Guarded {
+            guard: &self.guard,
+            rules: self.options.guard,
+            waiting,
+            now,
+        };
+        let agenda = agenda(hosted, &asks, &limits, &guarded);
         let written = if agenda.groups.is_empty() {
             Written::default()
         } else {
@@ -328,6 +344,7 @@ impl Writer {
         let made = made.filter(|(record, _)| written.may_have(record));
         self.guard
             .let_through(made.map(|(_, count)| count).sum(), now);
+        self.refused.extend(written.homeless.iter().cloned());
         let mut stale = Vec::new();
         for (request, verdict) in requests.into_iter().zip(agenda.verdicts) {
             let record = &request.ask.record;
@@ -345,8 +362,12 @@ impl Writer {
         stale
     }
 
-    /// Remembers who has something here.
+    /// Remembers who has something here, and who waits for a person.
     fn note(&mut self, ask: &Ask, verdict: &Verdict) {
+        match &verdict.work {
+            Work::Held { sets, .. } => self.held.insert(ask.record.clone(), *sets),
+            Work::Nothing | Work::Write | Work::Exhausted => self.held.remove(&ask.record),
+        };
         let gone = ask.wanted.is_empty() && verdict.work == Work::Nothing;
         if gone {
             self.users.remove(&ask.record);

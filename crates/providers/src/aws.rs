@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::parse::provider_secret::Aws as Access;
+use dns::Ttl;
 use dns::hosted::Batch;
 use dns::limits::{Limits, Load, Ownership, RECORD_TYPES, RoutingLimits};
-use dns::Ttl;
 use provider::{Boxed, Error, HostedZone, Provider, Snapshot, ZoneId};
 
 use crate::egress::{Egress, EgressError};

@@ -20,9 +20,9 @@ use std::fmt;
 
 use api::well_known::dns_record_label;
 use api::{Decoded, Zone, ZoneKey};
+use dns::Ttl;
 use dns::hosted::{Batch, Share};
 use dns::limits::{Limits, Load, Ownership, RECORD_TYPES, RoutingLimits, records_of};
-use dns::Ttl;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use kube::{Client, ResourceExt as _};
 use provider::{Boxed, Error, HostedZone, Provider, Snapshot, ZoneId};

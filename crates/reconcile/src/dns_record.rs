@@ -27,6 +27,7 @@ use dns::Name;
 use dns::hosted::{HostedKey, Share};
 use dns::limits::Limits;
 use dns::ownership::{Owner, OwnerId};
+use dns::plan::Wanted;
 use jiff::{SignedDuration, Timestamp};
 use provider::Retry;
 
@@ -260,14 +261,14 @@ impl DnsRecordView {
             scope: parse::fqdn::base(&root_host),
             root_host,
             domain: place.map(|place| place.domain.clone()),
-            wanted,
             last: published(&self.status.endpoints),
             spared: self.spared.clone(),
             names_wanted: self.names_wanted.clone(),
-            cause: self.cause(),
+            cause: self.cause(&wanted),
             approval: self.approval.clone(),
             may_write: self.may_write(pace),
             owned_total: self.owned_total,
+            wanted,
         })
     }
 
@@ -280,8 +281,7 @@ impl DnsRecordView {
     pub fn can_ask(&self) -> bool {
         let abandoned = self.deleting && self.abandoned;
         let claimed = self.claim.as_ref().is_ok_and(|claim| !claim.delegate);
-        let former = self.former.as_ref().is_none_or(Result::is_ok);
-        !abandoned && claimed && former && self.provider.is_ok()
+        !abandoned && claimed && self.provider.is_ok()
     }
 
     /// Whether it carries our finalizer.
@@ -324,11 +324,15 @@ impl DnsRecordView {
         provider.as_ref().ok()?.access.place.as_ref()
     }
 
-    /// Whoever changes the spec, or has the Secret lead elsewhere, has asked for what follows.
-    fn cause(&self) -> Cause {
+    /// Whoever changes the spec, or has the Secret lead elsewhere, has asked for what follows, for as long as it has not
+    /// been published.
+    fn cause(&self, wanted: &BTreeMap<HostedKey, Wanted>) -> Cause {
+        let last = published(&self.status.endpoints);
+        let is_same = |(key, set): (&HostedKey, &Wanted)| last.get(key) == Some(&set.data);
+        let published = last.len() == wanted.len() && wanted.iter().all(is_same);
         if self.deleting {
             Cause::Deleted
-        } else if self.is_observed() && self.former.is_none() {
+        } else if self.is_observed() && self.former.is_none() && published {
             Cause::Unasked
         } else {
             Cause::Edited

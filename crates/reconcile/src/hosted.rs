@@ -128,6 +128,25 @@ pub struct GuardRules {
     pub deletions: bool,
 }
 
+/// What is judged by: what was let through, what waits, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Guarded<'a> {
+    /// What was let through.
+    pub guard: &'a Guard,
+    /// What is too much.
+    pub rules: GuardRules,
+    /// How many sets wait for a person already, of records that do not ask now.
+    pub waiting: usize,
+    /// When it is.
+    pub now: Timestamp,
+}
+
+impl Guarded<'_> {
+    fn holds(&self, unasked: usize, owned: usize) -> bool {
+        self.guard.holds(unasked + self.waiting, owned, self.now)
+    }
+}
+
 /// A zone as it was last read, and as it was changed since.
 #[derive(Clone, Debug)]
 pub struct Hosted {
@@ -138,19 +157,12 @@ pub struct Hosted {
 }
 
 /// Plans for everybody who is due. The inventory is as before when this returns.
-pub fn agenda(
-    hosted: &mut Hosted,
-    asks: &[Ask],
-    limits: &Limits,
-    guard: &Guard,
-    rules: GuardRules,
-    now: Timestamp,
-) -> Agenda {
+pub fn agenda(hosted: &mut Hosted, asks: &[Ask], limits: &Limits, guarded: &Guarded<'_>) -> Agenda {
     let mut held = BTreeSet::new();
     // What is held back changes what the others find.
     let mut drafts = loop {
-        let mut drafts = drafts(hosted, asks, limits, rules, &held);
-        let more = hold_back(&mut drafts, asks, guard, &held, now);
+        let mut drafts = drafts(hosted, asks, limits, guarded.rules, &held);
+        let more = hold_back(&mut drafts, asks, guarded, &held);
         if more.is_subset(&held) {
             break drafts;
         }
@@ -282,9 +294,8 @@ impl Draft {
 fn hold_back(
     drafts: &mut BTreeMap<usize, Draft>,
     asks: &[Ask],
-    guard: &Guard,
+    guarded: &Guarded<'_>,
     already: &BTreeSet<usize>,
-    now: Timestamp,
 ) -> BTreeSet<usize> {
     let open = |index: &usize, draft: &Draft| {
         draft.verdict.work == Work::Write && !draft.is_approved(&asks[*index].approval)
@@ -293,7 +304,8 @@ fn hold_back(
     let unasked: usize = unasked.map(|(_, draft)| draft.unasked).sum();
     let due: usize = drafts.values().map(|draft| draft.owned).sum();
     let all = asks.iter().map(|ask| ask.owned_total).max();
-    let too_many = guard.holds(unasked, due.max(all.unwrap_or_default()), now);
+    let owned = due.max(all.unwrap_or_default());
+    let too_many = unasked > 0 && guarded.holds(unasked, owned);
     let mut held = BTreeSet::new();
     for (index, draft) in drafts.iter_mut() {
         let too_many = too_many && draft.unasked > 0;

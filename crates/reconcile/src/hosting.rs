@@ -322,7 +322,9 @@ impl Hosting {
         let zone = node.status.zone_id.as_ref()?;
         if was.name != now.secret {
             let former = self.open(&key.namespace, &was.name);
-            return Some(former.map(|former| at_zone(former, zone)));
+            // What is out of reach and not to be waited for is left where it is.
+            let abandoned = former.is_err() && node.abandoned;
+            return (!abandoned).then(|| former.map(|former| at_zone(former, zone)));
         }
         let place = now.access.place.as_ref()?;
         (place.zone != *zone).then(|| Ok(at_zone(now.clone(), zone)))

@@ -16,6 +16,10 @@ const FIGHTS_WITHIN: Duration = Duration::from_mins(10);
 const FIGHTS_MAX: usize = 3;
 
 #[derive(Debug, Default)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a reason to look that can come by itself"
+)]
 pub(super) struct Memory {
     /// When it is due without anybody asking.
     due: Option<Instant>,

@@ -186,8 +186,15 @@ impl Pass {
             return Told::nothing();
         };
         let told = self.ask_one(zones, provider, want, used).await;
-        let Some(Ok(former)) = &self.view.former else {
-            return told;
+        let former = match &self.view.former {
+            None => return told,
+            Some(Err(_)) => {
+                return Told {
+                    arrived: false,
+                    ..told
+                };
+            }
+            Some(Ok(former)) => former,
         };
         if !is_clean(&told.answer) {
             return Told {

@@ -19,6 +19,8 @@ pub(super) struct Written {
     pub(super) failed: BTreeMap<DnsRecordKey, Failure>,
     /// These records found the zone changed.
     pub(super) stale: BTreeSet<DnsRecordKey>,
+    /// These records found no zone.
+    pub(super) homeless: BTreeSet<DnsRecordKey>,
     /// Some changes of these records were made.
     made: BTreeSet<DnsRecordKey>,
 }
@@ -72,7 +74,12 @@ impl Reading {
                     let (first, second) = part.split_at(part.len() / 2);
                     parts.extend([second, first]);
                 }
-                Err(error @ Error::Refused { .. }) => written.fail(part, &failure_of(&error)),
+                Err(error @ Error::Refused { .. }) => {
+                    if !self.limits().atomic {
+                        self.doubt();
+                    }
+                    written.fail(part, &self.failure_of(&error));
+                }
                 Err(
                     error @ (Error::Throttled { .. }
                     | Error::Missing
@@ -80,7 +87,10 @@ impl Reading {
                     | Error::Unclear(_)),
                 ) => {
                     self.doubt();
-                    let failure = failure_of(&error);
+                    if matches!(error, Error::Missing) {
+                        written.homeless.extend(records(groups));
+                    }
+                    let failure = self.failure_of(&error);
                     written.fail(part, &failure);
                     let untried = Failure {
                         may_have_written: false,
@@ -92,6 +102,13 @@ impl Reading {
             }
         }
         None
+    }
+
+    /// What a write that failed means: where batches are not atomic, a part of it may have been made.
+    fn failure_of(&self, error: &Error) -> Failure {
+        let mut failure = failure_of(error);
+        failure.may_have_written |= !self.limits().atomic;
+        failure
     }
 
     fn wrote(&mut self, batch: &Batch) {

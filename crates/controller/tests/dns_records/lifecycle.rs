@@ -261,9 +261,8 @@ async fn each_cause_of_a_full_pass_brings_one() {
             "check" => stage.annotate("app", "zonewright.dev/check", "1").await,
             "approve" => stage.annotate("app", approve, "a hash").await,
             "abandon" => {
-                stage
-                    .annotate("app", "zonewright.dev/abandon", "true")
-                    .await
+                let abandon = "zonewright.dev/abandon";
+                stage.annotate("app", abandon, "true").await;
             }
             "Namespace" => {
                 let namespaces: Api<Namespace> = Api::all(stage.client.clone());

@@ -6,6 +6,7 @@ mod lifecycle;
 mod secrets;
 mod south;
 mod stage;
+mod zones;
 
 #[path = "../embedded/weather.rs"]
 #[allow(dead_code, reason = "shared with the tests of the loop over Zones")]

@@ -276,6 +276,42 @@ async fn a_record_with_another_secret_is_published_there_before_it_goes_from_the
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_record_that_cannot_leave_its_old_place_is_published_and_says_so() {
+    // P9, P6.
+    let stage = Stage::running().await;
+    let second = ZoneId("second".to_owned());
+    stage.provider.create_zone(&second, &name("example.org."));
+    let place = [("ZONE_ID", "second"), ("DOMAIN_NAME", "example.org")];
+    stage.secret("new", &place).await;
+    stage.create("app", APP).await;
+    stage.until_ready("app").await;
+    let gone = kube::api::DeleteParams::default();
+    stage.secrets().delete("dns", &gone).await.unwrap();
+    let new = json!({ "spec": { "providerRef": { "name": "new" } } });
+    stage.patch("app", new).await;
+    stage
+        .until("app", "Ready", "False/AwaitingValidation")
+        .await;
+    stage.until("app", "Ready", "False/DNSProviderError").await;
+    assert!(stage.is_in("example.org", "app") && stage.is_in("second", "app"));
+    let told = stage.message("app", "Ready").await;
+    assert!(
+        told.contains("Secret dns") && told.contains("zonewright.dev/abandon"),
+        "{told}"
+    );
+    stage
+        .annotate("app", "zonewright.dev/abandon", "true")
+        .await;
+    stage.until_ready("app").await;
+    let status = stage.status("app").await;
+    assert_eq!(status.zone_id.as_deref(), Some("second"));
+    assert!(
+        stage.is_in("example.org", "app"),
+        "what is out of reach stays"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_does_not_arrive_at_the_new_place_stays_at_the_old_one() {
     // P9.
     let stage = Stage::running().await;

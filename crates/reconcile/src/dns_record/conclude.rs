@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use provider::Retry;
 
-use super::{Answer, DnsRecordView, Failure, Pace, Trouble, endpoints, finding};
+use super::{Answer, DnsRecordView, Failure, Pace, endpoints, finding};
 use crate::hosted::{Verdict, Work};
 
 /// What a full pass comes to.
@@ -35,6 +35,8 @@ pub struct Conclusion {
 pub enum Next {
     /// After this time.
     After(Duration),
+    /// Some time after this, not everybody at once.
+    NotBefore(Duration),
     /// Later and later.
     Backoff,
     /// When something changes.
@@ -72,7 +74,7 @@ pub fn conclude(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Concl
     let wait = match found.outcome {
         Outcome::Clean => pace.valid_for,
         Outcome::Wrote => report.wait,
-        Outcome::Failed(_) => Duration::ZERO,
+        Outcome::Contested | Outcome::Failed(_) => Duration::ZERO,
     };
     let before = &view.status;
     let findings: Vec<Finding> = found
@@ -105,7 +107,7 @@ pub fn conclude(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Concl
     Conclusion {
         status: (status != *before && !release).then_some(status),
         release,
-        failed: matches!(found.outcome, Outcome::Failed(_)),
+        failed: matches!(found.outcome, Outcome::Contested | Outcome::Failed(_)),
         next: next(&found.outcome, pace, report.wait),
     }
 }
@@ -117,6 +119,8 @@ enum Outcome {
     Clean,
     /// Something was written.
     Wrote,
+    /// Somebody else wants it otherwise: it is left alone for a while.
+    Contested,
     /// It was not to be.
     Failed(Failed),
 }
@@ -181,7 +185,7 @@ impl Found {
         if !report.refused.is_empty() {
             return blocked(finding::refused(report.refused));
         }
-        if let Some(trouble) = first_trouble(view) {
+        if let Err(trouble) = &view.provider {
             return blocked(finding::stuck(finding::trouble(trouble), view.deleting));
         }
         let mut found = match report.answer {
@@ -255,7 +259,14 @@ impl Found {
                 ON_CHANGE,
                 finding::failed(finding::exhausted(pace.write_limit)),
             ),
-            Work::Nothing if !report.unreported => Found::settled(verdict),
+            Work::Nothing if !report.unreported => match &view.former {
+                // It has arrived, and cannot leave.
+                Some(Err(trouble)) => {
+                    let why = finding::left_behind(finding::trouble(trouble));
+                    with(ON_CHANGE, finding::failed(why))
+                }
+                Some(Ok(_)) | None => Found::settled(verdict),
+            },
             Work::Nothing | Work::Write => {
                 let why = if view.deleting {
                     finding::deleting()
@@ -271,10 +282,7 @@ impl Found {
         };
         if let Some(writer) = report.contested {
             found.findings = finding::failed(finding::contested(writer));
-            found.outcome = Outcome::Failed(Failed {
-                retry: Retry::After(pace.requeue),
-                may_have_written: false,
-            });
+            found.outcome = Outcome::Contested;
         }
         if !verdict.conflicts.is_empty() {
             let (reason, message) = finding::conflicted(&verdict.conflicts);
@@ -308,15 +316,6 @@ impl Found {
     }
 }
 
-/// What stands in the way of asking, if something does.
-fn first_trouble(view: &DnsRecordView) -> Option<&Trouble> {
-    let former = view
-        .former
-        .as_ref()
-        .and_then(|former| former.as_ref().err());
-    view.provider.as_ref().err().or(former)
-}
-
 impl PlaceFound {
     fn write(self, status: &mut DnsRecordStatus, report: &Report<'_>, view: &DnsRecordView) {
         if report.arrived {
@@ -338,18 +337,19 @@ fn counted(view: &DnsRecordView, outcome: &Outcome) -> i64 {
     match outcome {
         Outcome::Clean => 0,
         Outcome::Wrote => view.writes() + 1,
+        Outcome::Contested => view.writes(),
         Outcome::Failed(failed) => view.writes() + i64::from(failed.may_have_written),
     }
 }
 
 fn next(outcome: &Outcome, pace: &Pace, wait: Duration) -> Next {
     match outcome {
-        Outcome::Clean => Next::After(pace.requeue),
-        Outcome::Wrote => Next::After(wait),
         // The seed's letter: whoever wants it tried again changes something.
-        Outcome::Failed(_) if !pace.retry => Next::OnChange,
+        Outcome::Contested | Outcome::Failed(_) if !pace.retry => Next::OnChange,
+        Outcome::Clean | Outcome::Contested => Next::After(pace.requeue),
+        Outcome::Wrote => Next::After(wait),
         Outcome::Failed(failed) => match failed.retry {
-            Retry::After(time) => Next::After(time),
+            Retry::After(time) => Next::NotBefore(time),
             Retry::Backoff => Next::Backoff,
             Retry::OnChange => Next::OnChange,
         },

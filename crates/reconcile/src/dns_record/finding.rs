@@ -94,6 +94,14 @@ pub(super) fn stuck((reason, message): Why, deleting: bool) -> Why {
     (reason, message)
 }
 
+/// A record that is published at the new place says why it is still at the old one (P9).
+pub(super) fn left_behind((reason, message): Why) -> Why {
+    let message = format!(
+        "published as wanted, and still at the place that it left: {message}; to leave it there, set annotation zonewright.dev/abandon: \"true\""
+    );
+    (reason, message)
+}
+
 /// What a failed call means.
 pub(super) fn failure(failure: &Failure, secret: &str, zone: &str) -> Why {
     let story = &failure.story;

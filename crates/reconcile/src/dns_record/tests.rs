@@ -182,24 +182,37 @@ fn a_new_generation_and_a_new_deletion_make_a_pass_full() {
 
 #[test]
 fn whoever_asked_for_a_change_is_not_suspected() {
-    // P10: a move is asked for as much as an edit is.
-    let settled = || view(status("True/ProviderSuccess", 60, "14m0s", 0));
-    assert_eq!(settled().cause(), Cause::Unasked);
+    // P10: a move is asked for as much as an edit is, and an edit that has not been written yet is still one.
+    let limits = provider::InMemory::usual_limits();
+    let cause = |view: &DnsRecordView| {
+        let asked = view.ask(&limits, &PACE, None, Want::Claim);
+        asked.expect("something to ask for").cause
+    };
+    let endpoint =
+        json!({ "dnsName": "app.example.org", "recordType": "A", "targets": ["192.0.2.1"] });
+    let published = |endpoints: Value| {
+        let mut status = status("True/ProviderSuccess", 60, "14m0s", 0);
+        status["endpoints"] = endpoints;
+        view(status)
+    };
+    let settled = || published(json!([endpoint]));
+    assert_eq!(cause(&settled()), Cause::Unasked);
+    assert_eq!(cause(&published(json!([]))), Cause::Edited);
     let edited = DnsRecordView {
         generation: Some(4),
         ..settled()
     };
-    assert_eq!(edited.cause(), Cause::Edited);
+    assert_eq!(cause(&edited), Cause::Edited);
     let moving = DnsRecordView {
         former: Some(Ok(provider_at("old"))),
         ..settled()
     };
-    assert_eq!(moving.cause(), Cause::Edited);
+    assert_eq!(cause(&moving), Cause::Edited);
     let deleted = DnsRecordView {
         deleting: true,
         ..settled()
     };
-    assert_eq!(deleted.cause(), Cause::Deleted);
+    assert_eq!(cause(&deleted), Cause::Deleted);
 }
 
 fn looked(work: Work) -> Answer {
@@ -271,7 +284,7 @@ fn what_a_pass_comes_to() {
     let (way, error) = ("False/DNSProviderError", "False/ProviderError");
     let awaiting = ("False/AwaitingValidation", "Unknown/AwaitingValidation");
     let success = ("True/ProviderSuccess", "True/ProviderSuccess");
-    let soon = Next::After(Duration::from_secs(30));
+    let soon = Next::NotBefore(Duration::from_secs(30));
     let cases = [
         (4, looked(Work::Nothing), success, 0, valid, requeue),
         (0, looked(Work::Write), awaiting, 1, WAIT, Next::After(WAIT)),

@@ -128,6 +128,8 @@ struct Place {
     hosted: Hosted,
     guard: Guard,
     rules: GuardRules,
+    /// How many sets wait for a person already.
+    waiting: usize,
 }
 
 impl Place {
@@ -140,6 +142,7 @@ impl Place {
             },
             guard: Guard::new(RULES.percent_max),
             rules: RULES,
+            waiting: 0,
         }
     }
 
@@ -154,7 +157,13 @@ impl Place {
     fn plan(&mut self, asks: &[Ask]) -> Agenda {
         let before = self.hosted.inventory.holdings().clone();
         let (guard, rules) = (&self.guard, self.rules);
-        let agenda = agenda(&mut self.hosted, asks, &limits(), guard, rules, now());
+        let guarded = Guarded {
+            guard,
+            rules,
+            waiting: self.waiting,
+            now: now(),
+        };
+        let agenda = agenda(&mut self.hosted, asks, &limits(), &guarded);
         assert_eq!(*self.hosted.inventory.holdings(), before, "it only plans");
         assert_eq!(agenda.verdicts.len(), asks.len());
         let mut names = BTreeSet::new();
@@ -435,6 +444,26 @@ fn an_approved_record_is_planned_with_the_others_although_its_neighbours_are_hel
         sets(&agenda),
         ["www A: nothing -> 192.0.2.2 192.0.2.3 for b, c"]
     );
+}
+
+#[test]
+fn whoever_is_held_counts_for_as_long_as_it_waits() {
+    // P10: one after the other they are no fewer.
+    let (mut place, asks) = ten();
+    place.tamper("n0", None);
+    let alone = &asks[..1];
+    let due = Ask {
+        owned_total: 10,
+        ..alone[0].clone()
+    };
+    let works = |place: &mut Place| {
+        place.plan(std::slice::from_ref(&due)).verdicts[0]
+            .work
+            .clone()
+    };
+    assert_eq!(works(&mut place), Work::Write);
+    place.waiting = 3;
+    assert!(held(&works(&mut place)).is_some());
 }
 
 #[test]

@@ -414,14 +414,14 @@ fn compare(hosting: &Hosting, all: &Everything) {
         let told = hosting.zone_changed(&ZoneKey::new("red", zone));
         assert_eq!(told, all.behind(zone), "behind Zone {zone}");
     }
-    for label in 0..LABELS.len() {
+    for (label, shown) in LABELS.iter().enumerate() {
         let told = hosting.names_changed(&[hosted(label).name].into());
         let concerned = all.records.iter().filter(|(_, shape)| {
             let published = shape.published.as_ref().map(|(_, labels)| labels);
             shape.labels.contains(&label) || published.is_some_and(|it| it.contains(&label))
         });
         let concerned: BTreeSet<DnsRecordKey> = concerned.map(|(key, _)| key.clone()).collect();
-        assert_eq!(told, concerned, "at {}", LABELS[label]);
+        assert_eq!(told, concerned, "at {shown}");
     }
 }
 

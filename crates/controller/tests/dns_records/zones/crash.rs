@@ -7,7 +7,7 @@ use controller::RunningDnsRecords;
 use dns::hosted::{Held, HostedKey};
 use serde_json::json;
 
-use crate::house::{Door, Doors, Valve, never_emptied, run, set, until_ready, untouched};
+use super::house::{Door, Doors, Valve, never_emptied, run, set, until_ready, untouched};
 use crate::stage::{Stage, minutes};
 
 /// What happens while somebody is killed.

@@ -11,14 +11,14 @@ use kube::api::{Patch, PatchParams};
 use provider::{Error, Fault, InMemory, ZoneId};
 use serde_json::json;
 
-use crate::house::{
+use super::house::{
     Door, Doors, crowd, denied, marks, member, put, remove, run, run_behind_door, saying, unclear,
     until_ready,
 };
 use crate::stage::{Stage, minutes, name};
 
-fn throttled(after: Duration) -> Option<Fault> {
-    Some(Fault::Fails(Error::Throttled { after }))
+fn throttled(after: Duration) -> Fault {
+    Fault::Fails(Error::Throttled { after })
 }
 
 #[tokio::test(start_paused = true)]
@@ -27,7 +27,7 @@ async fn a_throttled_write_is_repeated_when_the_provider_says_so_and_not_before(
     let stage = Stage::running().await;
     stage
         .provider
-        .fail_writes([throttled(Duration::from_secs(40))]);
+        .fail_writes([Some(throttled(Duration::from_secs(40)))]);
     stage.create("app", &["app 60 A 192.0.2.1"]).await;
     stage.until("app", "Ready", "False/ProviderError").await;
     assert_eq!(
@@ -38,7 +38,7 @@ async fn a_throttled_write_is_repeated_when_the_provider_says_so_and_not_before(
     stage.pass_time(Duration::from_secs(38)).await;
     assert_eq!(stage.provider.calls(), calls, "nobody asks meanwhile");
     let waited = stage.until_ready("app").await;
-    assert!(waited < Duration::from_secs(20), "{waited:?}");
+    assert!(waited < Duration::from_secs(32), "{waited:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -50,12 +50,12 @@ async fn absurd_waits_are_not_waited_for() {
         Duration::MAX,
     ] {
         let stage = Stage::running().await;
-        stage.provider.fail_writes([throttled(after)]);
-        stage.provider.fail_reads([throttled(after)]);
+        stage.provider.fail_writes([Some(throttled(after))]);
+        stage.provider.fail_reads([Some(throttled(after))]);
         stage.create("app", &["app 60 A 192.0.2.1"]).await;
         let waited = stage.until_ready("app").await;
         assert!(waited >= Duration::from_secs(2), "{after:?}: {waited:?}");
-        assert!(waited <= minutes(32), "{after:?}: {waited:?}");
+        assert!(waited <= minutes(46), "{after:?}: {waited:?}");
         let (reads, writes) = stage.provider.calls();
         assert!(reads <= 5 && writes <= 2, "{reads} reads, {writes} writes");
     }
@@ -160,7 +160,10 @@ async fn one_poisoned_record_of_a_hundred_is_found_and_the_others_are_published(
         .poison(&name(&format!("{poisoned}.example.org.")));
     let (_running, door) = run_behind_door(&stage);
     until_ready(&stage, 99).await;
-    assert_eq!(saying(&stage, "Ready", "False").await, [poisoned.clone()]);
+    assert_eq!(
+        saying(&stage, "Ready", "False").await,
+        std::slice::from_ref(&poisoned)
+    );
     assert_eq!(
         stage.message(&poisoned, "Ready").await,
         "The DNS provider failed to ensure the record: the provider refused: r037.example.org. A is not allowed here"

@@ -7,7 +7,7 @@ use dns::limits::{Limits, Load};
 use provider::{InMemory, ZoneId};
 use serde_json::json;
 
-use crate::house::{Door, Doors, Valve, crowd, run, run_behind_door, unclear, until_ready};
+use super::house::{Door, Doors, Valve, crowd, run, run_behind_door, unclear, until_ready};
 use crate::stage::{Stage, minutes, name};
 
 #[tokio::test(start_paused = true)]

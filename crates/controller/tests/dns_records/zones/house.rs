@@ -212,8 +212,11 @@ impl Provider for Door {
     }
 }
 
+/// Which door a Secret leads to.
+type Leads = dyn Fn(&ProviderSecret) -> Arc<Door> + Send + Sync;
+
 /// Leads Secrets to the providers of a test.
-pub(crate) struct Doors(pub(crate) Box<dyn Fn(&ProviderSecret) -> Arc<Door> + Send + Sync>);
+pub(crate) struct Doors(pub(crate) Box<Leads>);
 
 impl Doors {
     /// Every Secret leads to the same.

@@ -11,7 +11,7 @@ use kube::api::{Patch, PatchParams};
 use provider::{Error, Fault};
 use serde_json::json;
 
-use crate::house::{crowd, member, run_behind_door, saying, until_ready};
+use super::house::{crowd, member, run_behind_door, saying, until_ready};
 use crate::stage::{NAMESPACE, Stage, minutes, name};
 
 /// What is left when only the SOA is.

@@ -7,7 +7,7 @@ use dns::Rtype;
 use kube::api::DeleteParams;
 use serde_json::json;
 
-use crate::house::{crowd, never_emptied, put, run_behind_door, saying, until_ready};
+use super::house::{crowd, never_emptied, put, run_behind_door, saying, until_ready};
 use crate::stage::{Stage, minutes};
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::house::{marks, saying};
+use super::house::{marks, saying};
 use crate::stage::{Stage, minutes};
 
 /// Two of them, running.
