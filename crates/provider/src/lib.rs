@@ -2,7 +2,7 @@
 //!
 //! A [`Provider`] translates between [`dns::hosted`] and whatever a place speaks. It decides nothing: what to write is
 //! settled by [`dns::plan`](dns) before it is asked, its limits being part of that. So a provider is small, and all of them
-//! are held to the same behaviours ([`battery`]), beginning with the one in memory ([`InMemory`]).
+//! are held to the same behaviours ([`mod@battery`]), beginning with the one in memory ([`InMemory`]).
 //!
 //! What it leaves to others: which provider a Secret means (`providers`), what should be there (`reconcile`), when to ask
 //! (`controller`).

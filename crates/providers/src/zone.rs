@@ -6,7 +6,7 @@
 //! and their answer comes back as a complaint.
 //!
 //! **A batch is not atomic here.** It is checked as a whole before the first write, and then written object by object;
-//! what is promised for a batch that is broken off is in [`steps`](mod@steps). After [`Error::Stale`],
+//! what is promised for a batch that is broken off is in `steps`. After [`Error::Stale`],
 //! [`Error::Refused`] and the others a part of it may have been written; writing it again, or reading and planning
 //! again, makes it whole.
 //!
