@@ -16,6 +16,7 @@ mod object_name;
 pub mod place;
 pub mod provider_secret;
 pub mod record;
+pub mod routing;
 pub mod service_record;
 pub mod target;
 pub mod zone;

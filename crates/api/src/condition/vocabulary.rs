@@ -135,6 +135,8 @@ words! {
         Duplicate = "Duplicate",
         /// The records of one set have different TTLs; the lowest is used.
         DifferingTtl = "DifferingTtl",
+        /// The records of one member of a routed set have different weights or places; the oldest's count.
+        DifferingRouting = "DifferingRouting",
         /// The target of this record is an alias, which the type does not allow.
         TargetIsAlias = "TargetIsAlias",
         /// The zone has no NS record at its apex and no spec.nameservers.
