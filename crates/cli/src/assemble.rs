@@ -15,12 +15,12 @@ use controller::{
     Clock, Controller, DnsRecordOptions, DnsRecords, Health, Metrics, NameServer, Open, Opened,
     Running, RunningDnsRecords,
 };
+use egress::Egress;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use kube::Client;
 use nameserver::{Limits, OpenError, Server};
 use prometheus_client::registry::Registry;
 use provider::Boxed;
-use providers::egress::Egress;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use reconcile::dns_record::Pace;
