@@ -19,6 +19,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use provider::Provider;
+use reconcile::ProbeKey;
 
 use crate::feed::Event;
 use crate::queue::Outcome;
@@ -48,6 +49,15 @@ pub struct Metrics {
     events_dropped: Counter,
     dns_record_writes: Family<DnsRecordLabels, Gauge>,
     provider_calls: calls::Calls,
+    probes: Family<ProbeLabels, Gauge>,
+}
+
+/// In the words of the peer, whose name the metric has.
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct ProbeLabels {
+    dns_health_check_name: String,
+    dns_health_check_namespace: String,
+    dns_health_check_host: String,
 }
 
 /// In the words of the peer, whose name the metric has.
@@ -97,6 +107,7 @@ impl Metrics {
             events_dropped: Counter::default(),
             dns_record_writes: Family::default(),
             provider_calls: Family::default(),
+            probes: Family::default(),
         };
         metrics.register(registry);
         metrics
@@ -116,6 +127,7 @@ impl Metrics {
         all.register("leader", "Whether this process leads", self.leader.clone());
         all.register("events_dropped", "Kubernetes Events that were not written", self.events_dropped.clone());
         all.register("provider_calls", "Calls of providers, whatever they took", self.provider_calls.clone());
+        registry.register("dns_health_probe_counter", "DNSHealthCheckProbes that are run", self.probes.clone());
         registry.register("dns_provider_write_counter", "Writes of a DNSRecord in a row without it having become as wanted", self.dns_record_writes.clone());
     }
 
@@ -193,9 +205,31 @@ impl Metrics {
         self.dns_record_writes.remove(&labels);
     }
 
+    /// A DNSHealthCheckProbe asks for a host (C9).
+    pub(crate) fn probe(&self, key: &ProbeKey, host: &str) {
+        self.probes
+            .get_or_create(&ProbeLabels::new(key, host))
+            .set(1);
+    }
+
+    /// A DNSHealthCheckProbe is gone, or asks for another host.
+    pub(crate) fn probe_gone(&self, key: &ProbeKey, host: &str) {
+        self.probes.remove(&ProbeLabels::new(key, host));
+    }
+
     /// A Kubernetes Event will not be written.
     pub fn event_dropped(&self) {
         self.events_dropped.inc();
+    }
+}
+
+impl ProbeLabels {
+    fn new(key: &ProbeKey, host: &str) -> ProbeLabels {
+        ProbeLabels {
+            dns_health_check_name: key.name.clone(),
+            dns_health_check_namespace: key.namespace.clone(),
+            dns_health_check_host: host.to_owned(),
+        }
     }
 }
 

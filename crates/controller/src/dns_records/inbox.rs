@@ -35,6 +35,7 @@ const SECRET_TYPES: [&str; 8] = [
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Watched {
     DnsRecord,
+    DnsHealthCheckProbe,
     /// Secrets of one type.
     Secret(&'static str),
     Namespace,
@@ -44,9 +45,12 @@ impl Watched {
     /// What to watch, in some namespaces or everywhere.
     pub(super) fn sources(namespaces: &[String]) -> Vec<Source<Watched>> {
         let secrets = SECRET_TYPES.map(Watched::Secret);
-        let kinds = [Watched::DnsRecord, Watched::Namespace]
-            .into_iter()
-            .chain(secrets);
+        let kinds = [
+            Watched::DnsRecord,
+            Watched::DnsHealthCheckProbe,
+            Watched::Namespace,
+        ];
+        let kinds = kinds.into_iter().chain(secrets);
         let source = |kind: Watched| Source {
             kind,
             resource: kind.resource(),
@@ -60,6 +64,7 @@ impl Watched {
     pub(super) fn name(self) -> &'static str {
         match self {
             Watched::DnsRecord => "DNSRecord",
+            Watched::DnsHealthCheckProbe => "DNSHealthCheckProbe",
             Watched::Secret(_) => "Secret",
             Watched::Namespace => "Namespace",
         }
@@ -68,6 +73,7 @@ impl Watched {
     fn resource(self) -> ApiResource {
         match self {
             Watched::DnsRecord => ApiResource::erase::<api::DnsRecord>(&()),
+            Watched::DnsHealthCheckProbe => ApiResource::erase::<api::DnsHealthCheckProbe>(&()),
             Watched::Secret(_) => ApiResource::erase::<Secret>(&()),
             Watched::Namespace => ApiResource::erase::<Namespace>(&()),
         }
@@ -76,7 +82,9 @@ impl Watched {
     /// Namespaces are in no namespace.
     fn narrowed(self, namespaces: &[String]) -> Vec<String> {
         match self {
-            Watched::DnsRecord | Watched::Secret(_) => namespaces.to_vec(),
+            Watched::DnsRecord | Watched::DnsHealthCheckProbe | Watched::Secret(_) => {
+                namespaces.to_vec()
+            }
             Watched::Namespace => Vec::new(),
         }
     }
@@ -84,7 +92,7 @@ impl Watched {
     fn fields(self) -> Option<String> {
         match self {
             Watched::Secret(type_) => Some(format!("type={type_}")),
-            Watched::DnsRecord | Watched::Namespace => None,
+            Watched::DnsRecord | Watched::DnsHealthCheckProbe | Watched::Namespace => None,
         }
     }
 }
@@ -93,7 +101,9 @@ impl fmt::Display for Watched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Watched::Secret(type_) => write!(f, "Secret of type {type_}"),
-            Watched::DnsRecord | Watched::Namespace => f.write_str(self.name()),
+            Watched::DnsRecord | Watched::DnsHealthCheckProbe | Watched::Namespace => {
+                f.write_str(self.name())
+            }
         }
     }
 }
@@ -235,6 +245,7 @@ impl Inbox {
                 hosting.delete_record(key);
                 touched.gone.push(key.clone());
             }
+            Watched::DnsHealthCheckProbe => touched.keys.extend(hosting.delete_probe(key)),
             Watched::Secret(_) => touched.keys.extend(hosting.delete_secret(key)),
             Watched::Namespace => {
                 let keys = hosting.apply_namespace(&key.name, None);
@@ -260,6 +271,10 @@ fn apply(
                 let object = Decoded::of_parts(object.metadata, object.data);
                 touched.keys.extend(hosting.apply_record(key, object));
             }
+        }
+        Watched::DnsHealthCheckProbe => {
+            let object = Decoded::of_parts(object.metadata, object.data);
+            touched.keys.extend(hosting.apply_probe(key, object));
         }
         Watched::Secret(_) => {
             if let Some(secret) = read::<Secret>(object) {

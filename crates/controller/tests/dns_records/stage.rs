@@ -24,6 +24,7 @@ use rand::rngs::StdRng;
 use reconcile::dns_record::Pace;
 use reconcile::hosted::GuardRules;
 use reconcile::hosting::HostingPolicy;
+use reconcile::probing::Probing;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -413,6 +414,10 @@ pub(crate) fn options() -> DnsRecordOptions {
         policy: HostingPolicy {
             enabled: ProviderKind::ALL.into(),
             discovery: false,
+            probing: Probing {
+                enabled: true,
+                insecure: false,
+            },
         },
         guard: GuardRules {
             percent_max: 30,
