@@ -1,9 +1,9 @@
 //! The loop over DNSHealthCheckProbes: each asks its target at its own pace, and says what it has found (D6).
 //!
 //! ```text
-//! DNSHealthCheckProbe ─ feed ─► roster ─► queue ─ due ─► ask ─► after ─► status, if anything but the time has changed
-//!                                           ▲                     │
-//!                                           └──── an interval ────┘
+//! DNSHealthCheckProbe ─ feed ─► nodes ─► queue ─ due ─► ask ─► after ─► status, if anything but the time has changed
+//!                                          ▲                     │
+//!                                          └──── an interval ────┘
 //! ```
 //!
 //! The first time is a moment after a probe appears, or asks for something else; from then on every interval, a little
@@ -15,7 +15,6 @@
 
 mod headers;
 mod node;
-mod roster;
 mod round;
 
 use std::collections::BTreeMap;
@@ -40,13 +39,12 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, timeout};
 use tracing::{debug, info, warn};
 
-use crate::feed::{Fed, Feed, Source};
+use crate::feed::{Fed, Feed, Happened, Source, Told};
 use crate::health::{Check, Pulse, feeds};
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, ShownProbe};
 use crate::queue::{self, Outcome, Queue};
 use crate::write::WriteError;
 use node::Node;
-use roster::{Change, Roster};
 use round::{Finished, Round};
 
 /// How many targets are asked at a time. Each takes a socket, and a dead one ten seconds.
@@ -129,30 +127,31 @@ impl RunningProbes {
 impl Probes {
     /// Begins to watch, and to ask.
     pub fn start(mut self) -> RunningProbes {
-        let source = Source {
+        let sources = [Source {
             kind: KIND,
             resource: ApiResource::erase::<DnsHealthCheckProbe>(&()),
             namespaces: self.namespaces.clone(),
             fields: None,
-        };
+        }];
         let chance = StdRng::from_rng(&mut self.chance);
-        let (feed, fed) = Feed::start(&self.client, &[source], chance);
+        let (feed, fed) = Feed::start(&self.client, &sources, chance);
         let (stop, stopped) = watch::channel(false);
         RunningProbes {
             feed: Arc::new(feed),
             stop,
-            task: tokio::spawn(self.run(fed, stopped)),
+            task: tokio::spawn(self.run(Told::new(&sources), fed, stopped)),
         }
     }
 
     /// Runs until `stop` says so. What has been asked is waited for.
     async fn run(
         self,
+        told: Told<&'static str>,
         mut fed: mpsc::Receiver<Fed<&'static str>>,
         mut stop: watch::Receiver<bool>,
     ) {
         let mut leading = self.leading.clone();
-        let mut shell = Shell::new(self);
+        let mut shell = Shell::new(self, told);
         let mut beat = interval(BEAT);
         loop {
             shell.turn();
@@ -181,14 +180,16 @@ struct Shell {
     metrics: Metrics,
     pulse: Pulse,
     nodes: BTreeMap<ProbeKey, Node>,
-    roster: Roster,
+    /// What operators see of them.
+    shown: BTreeMap<ProbeKey, ShownProbe>,
+    told: Told<&'static str>,
     queue: Queue<ProbeKey, String>,
     rounds: FuturesUnordered<BoxFuture<'static, (Finished, Instant)>>,
     leading: bool,
 }
 
 impl Shell {
-    fn new(parts: Probes) -> Shell {
+    fn new(parts: Probes, told: Told<&'static str>) -> Shell {
         let mut chance = parts.chance;
         let options = queue::Options {
             debounce: Duration::ZERO,
@@ -205,7 +206,8 @@ impl Shell {
             metrics: parts.metrics,
             pulse: parts.pulse,
             nodes: BTreeMap::new(),
-            roster: Roster::default(),
+            shown: BTreeMap::new(),
+            told,
             rounds: FuturesUnordered::new(),
             leading,
         }
@@ -235,10 +237,18 @@ impl Shell {
         let waiting = std::iter::from_fn(|| more.try_recv().ok());
         for fed in std::iter::once(event).chain(waiting.take(EVENTS_AT_ONCE)) {
             self.metrics.watched(KIND, &fed.event);
-            for change in self.roster.take_in(fed) {
-                match change {
-                    Change::There(key, object) => self.apply(&key, *object),
-                    Change::Gone(key) => self.forget(&key),
+            let known = || self.nodes.keys().cloned().collect();
+            for happened in self.told.take_in(fed, |_| known()) {
+                match happened {
+                    Happened::Applied {
+                        key,
+                        object,
+                        anew: _,
+                    } => {
+                        let object = Decoded::of_parts(object.metadata, object.data);
+                        self.apply(&key, object);
+                    }
+                    Happened::Gone(key) => self.forget(&key),
                 }
             }
         }
@@ -251,12 +261,7 @@ impl Shell {
             return;
         }
         let begins = known.is_none_or(|known| !known.asks_as(&node));
-        if let Some(known) = known
-            && known.host() != node.host()
-        {
-            self.metrics.probe_gone(key, known.host());
-        }
-        self.metrics.probe(key, node.host());
+        self.show(key, node.host());
         self.nodes.insert(key.clone(), node);
         if begins {
             self.start(key.clone());
@@ -264,8 +269,17 @@ impl Shell {
     }
 
     fn forget(&mut self, key: &ProbeKey) {
-        if let Some(node) = self.nodes.remove(key) {
-            self.metrics.probe_gone(key, node.host());
+        self.nodes.remove(key);
+        self.shown.remove(key);
+    }
+
+    fn show(&mut self, key: &ProbeKey, host: &str) {
+        let shown = self.shown.get(key);
+        if shown.is_none_or(|shown| shown.host() != host) {
+            // The one before goes first: it may have the same labels.
+            self.shown.remove(key);
+            let shown = self.metrics.show_probe(key, host);
+            self.shown.insert(key.clone(), shown);
         }
     }
 

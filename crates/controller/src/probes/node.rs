@@ -7,7 +7,8 @@ use api::parse::dns_health_check_probe as parsed;
 use api::well_known::finalizer;
 use api::{Decoded, DnsHealthCheckProbe, Problem};
 use kube::Resource as _;
-use reconcile::hosting::is_newer;
+
+use crate::feed::is_newer;
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
