@@ -12,7 +12,7 @@ pub mod dns_record;
 pub mod domain_verification;
 pub mod fqdn;
 pub mod health_check;
-mod object_name;
+pub mod object_name;
 pub mod place;
 pub mod provider_secret;
 pub mod record;

@@ -12,20 +12,22 @@ use anyhow::Context as _;
 use api::parse::provider_secret::{ProviderKind, ProviderSecret};
 use controller::health::{self, Pulse};
 use controller::{
-    Clock, Controller, DnsRecordOptions, DnsRecords, Health, Metrics, NameServer, Open, Opened,
-    Running, RunningDnsRecords,
+    Ask, Clock, Controller, DnsRecordOptions, DnsRecords, Health, Metrics, NameServer, Open,
+    Opened, Probes, Question, Running, RunningDnsRecords, RunningProbes,
 };
+use egress::Egress;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use kube::Client;
 use nameserver::{Limits, OpenError, Server};
+use prober::{Asking, Prober};
 use prometheus_client::registry::Registry;
 use provider::Boxed;
-use providers::egress::Egress;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use reconcile::dns_record::Pace;
 use reconcile::hosted::GuardRules;
 use reconcile::hosting::HostingPolicy;
+use reconcile::probing::Probing;
 use reconcile::{Authority, Policy};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -111,6 +113,8 @@ pub(crate) struct Controllers {
     background: Background,
     running: Running,
     dns_records: RunningDnsRecords,
+    /// Nobody, where the operator wants no probes.
+    probes: Option<RunningProbes>,
     http: SocketAddr,
     stop: watch::Sender<bool>,
 }
@@ -139,7 +143,7 @@ impl Controllers {
         let running = controller.start();
         let dns_records = DnsRecords {
             client: parts.client.clone(),
-            options: dns_record_options(parts.flags, parts.namespaces),
+            options: dns_record_options(parts.flags, parts.namespaces.clone()),
             open: Arc::new(Opener(providers::Registry::new(
                 parts.client.clone(),
                 egress(parts.flags, parts.loopback),
@@ -148,17 +152,34 @@ impl Controllers {
             after: Box::pin(running.first_settled(ZONES_WITHIN)),
             clock: Clock::System,
             chance: StdRng::from_os_rng(),
-            leading: parts.leading,
-            metrics,
+            leading: parts.leading.clone(),
+            metrics: metrics.clone(),
             pulse: aside.clone(),
             identity: identity(),
         };
         let dns_records = dns_records.start();
-        drop(inside);
-        let health = Health::new(registry, pulse)
+        let mut health = Health::new(registry, pulse)
             .beside(aside)
             .ready_when(running.checks())
             .ready_when(dns_records.checks());
+        let mut probes = None;
+        if parts.flags.health.enable_probes {
+            let pulse = Pulse::new(Instant::now()).of("DNSHealthCheckProbe");
+            let running = Probes {
+                client: parts.client,
+                namespaces: parts.namespaces,
+                insecure: parts.flags.health.insecure_health_checks,
+                ask: Arc::new(Asker::new(egress(parts.flags, parts.loopback))?),
+                chance: StdRng::from_os_rng(),
+                leading: parts.leading,
+                metrics,
+                pulse: pulse.clone(),
+            };
+            let running = running.start();
+            health = health.beside(pulse).ready_when(running.checks());
+            probes = Some(running);
+        }
+        drop(inside);
         let http = parts
             .http
             .local_addr()
@@ -179,6 +200,7 @@ impl Controllers {
             background,
             running,
             dns_records,
+            probes,
             http,
             stop,
         })
@@ -197,11 +219,18 @@ impl Controllers {
 
     /// Lets what has begun finish.
     pub(crate) async fn shutdown(self, within: Duration) {
-        let (zones, records) = tokio::join!(
+        let probes = async {
+            match self.probes {
+                Some(probes) => probes.shutdown(within).await,
+                None => true,
+            }
+        };
+        let (zones, records, probes) = tokio::join!(
             self.running.shutdown(within),
-            self.dns_records.shutdown(within)
+            self.dns_records.shutdown(within),
+            probes
         );
-        if !(zones && records) {
+        if !(zones && records && probes) {
             tracing::warn!("Controllers did not finish in time");
         }
         self.stop.send_replace(true);
@@ -231,7 +260,43 @@ impl Open for Opener {
     }
 }
 
-/// Whom providers may be, beside those that anybody can reach.
+/// From probes to targets.
+struct Asker(Prober);
+
+impl Asker {
+    fn new(egress: Egress) -> anyhow::Result<Asker> {
+        let prober = Prober::new(egress, prober::system_roots());
+        Ok(Asker(
+            prober.context("cannot set up TLS for health checks")?,
+        ))
+    }
+}
+
+impl Ask for Asker {
+    fn ask<'a>(&'a self, question: &'a Question) -> Boxed<'a, Result<u16, String>> {
+        let Question {
+            probe,
+            headers,
+            insecure,
+        } = question;
+        let asking = Asking {
+            host: probe.host.clone(),
+            target: probe.target.clone(),
+            port: probe.check.port,
+            protocol: probe.check.protocol,
+            path: probe.check.path.clone(),
+            headers: headers.clone(),
+            insecure: *insecure,
+            within: probe.check.interval,
+        };
+        Box::pin(async move {
+            let asked = self.0.ask(&asking).await;
+            asked.map_err(|fault| fault.to_string())
+        })
+    }
+}
+
+/// Whom providers and targets may be, beside those that anybody can reach.
 fn egress(flags: &Flags, loopback: bool) -> Egress {
     let loopback = loopback.then_some(LOOPBACK).into_iter().flatten();
     let ranges = flags.health.allowed_addresses.iter().copied();
@@ -267,6 +332,10 @@ fn dns_record_options(flags: &Flags, namespaces: Vec<String>) -> DnsRecordOption
         policy: HostingPolicy {
             enabled: enabled.collect(),
             discovery: flags.providers.zone_discovery,
+            probing: Probing {
+                enabled: flags.health.enable_probes,
+                insecure: flags.health.insecure_health_checks,
+            },
         },
         guard: GuardRules {
             percent_max: u32::from(flags.zones.guard_percent),

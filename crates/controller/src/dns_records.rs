@@ -7,6 +7,7 @@
 mod inbox;
 mod memory;
 mod pass;
+mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

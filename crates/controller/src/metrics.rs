@@ -6,6 +6,7 @@
 
 mod calls;
 mod dns_records;
+mod probes;
 mod writes;
 
 use std::sync::Arc;
@@ -20,12 +21,13 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use provider::Provider;
-use reconcile::DnsRecordKey;
+use reconcile::{DnsRecordKey, ProbeKey};
 
 use crate::feed::Event;
 use crate::queue::Outcome;
 
 pub(crate) use dns_records::Shown;
+pub(crate) use probes::ShownProbe;
 
 /// From a pass that only looks to one that waits for a slow API.
 const PASS_BUCKETS: [f64; 12] = [
@@ -52,6 +54,7 @@ pub struct Metrics {
     events_dropped: Counter,
     dns_records: dns_records::Gauges,
     provider_calls: calls::Calls,
+    probes: probes::Probes,
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
@@ -94,6 +97,7 @@ impl Metrics {
             events_dropped: Counter::default(),
             dns_records: dns_records::Gauges::default(),
             provider_calls: Family::default(),
+            probes: probes::Probes::default(),
         };
         metrics.register(registry);
         metrics
@@ -114,6 +118,7 @@ impl Metrics {
         all.register("events_dropped", "Kubernetes Events that were not written", self.events_dropped.clone());
         all.register("provider_calls", "Calls of providers, whatever they took", self.provider_calls.clone());
         self.dns_records.register(registry);
+        self.probes.register(registry);
     }
 
     /// A pass over an object has ended.
@@ -181,6 +186,11 @@ impl Metrics {
     /// Begins to show the numbers of a DNSRecord (C9).
     pub(crate) fn show_dns_record(&self, key: &DnsRecordKey, root_host: &str) -> Shown {
         self.dns_records.show(key, root_host)
+    }
+
+    /// Begins to show a DNSHealthCheckProbe (C9).
+    pub(crate) fn show_probe(&self, key: &ProbeKey, host: &str) -> ShownProbe {
+        self.probes.show(key, host)
     }
 
     /// A Kubernetes Event will not be written.

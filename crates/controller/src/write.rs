@@ -233,7 +233,7 @@ fn by_us() -> PatchParams {
 }
 
 /// A merge patch that makes `after` of `before`: what is missing afterwards is named as nothing.
-fn replacement(before: &impl Serialize, after: &impl Serialize) -> Value {
+pub(crate) fn replacement(before: &impl Serialize, after: &impl Serialize) -> Value {
     let infallible = "a status has no way to fail";
     let before = serde_json::to_value(before).expect(infallible);
     let mut after = serde_json::to_value(after).expect(infallible);

@@ -21,6 +21,9 @@ pub type RecordKey = ObjectKey;
 /// Which DNSRecord.
 pub type DnsRecordKey = ObjectKey;
 
+/// Which DNSHealthCheckProbe.
+pub type ProbeKey = ObjectKey;
+
 /// Which Secret.
 pub type SecretKey = ObjectKey;
 

@@ -15,13 +15,15 @@ mod finding;
 pub mod hosted;
 pub mod hosting;
 mod key;
+pub mod probe;
+pub mod probing;
 pub mod record;
 pub mod slice;
 pub mod world;
 pub mod zone;
 
 pub use hosting::Hosting;
-pub use key::{Age, DnsRecordKey, Key, Label, ObjectKey, RecordKey, SecretKey};
+pub use key::{Age, DnsRecordKey, Key, Label, ObjectKey, ProbeKey, RecordKey, SecretKey};
 pub use record::RecordView;
 pub use world::{Authority, Consequences, Policy, World};
 pub use zone::ZoneView;

@@ -169,6 +169,8 @@ words! {
         AllChecksPassed = "AllChecksPassed",
         /// Some health checks pass.
         SomeChecksPassed = "SomeChecksPassed",
+        /// Health checks are asked for and not made, so every target counts as healthy; the message says why.
+        NotChecked = "NotChecked",
         /// The record is being removed from the provider.
         ProviderEndpointsDeletion = "ProviderEndpointsDeletion",
         /// The record has been removed from the provider.

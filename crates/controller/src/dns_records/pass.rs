@@ -16,11 +16,12 @@ use reconcile::DnsRecordKey;
 use reconcile::dns_record::{
     Answer, DnsRecordView, Next, Pace, Provider, Report, Want, conclude, is_clean,
 };
-use reconcile::hosted::Work;
+use reconcile::hosted::{Cause, Work};
 use reconcile::hosting::Inputs;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::probes;
 use crate::hosted_zone::HostedZoneKey;
 use crate::hosted_zones::HostedZones;
 use crate::write::{Target, WriteError, Writing};
@@ -92,6 +93,8 @@ struct Told {
     secret: String,
     arrived: bool,
     wrote: bool,
+    /// Whether nobody asked for anything else than what was published.
+    unasked: bool,
 }
 
 impl Pass {
@@ -125,6 +128,9 @@ impl Pass {
             // Others keep it: nothing of ours is left.
             return Ok(());
         }
+        // A probe that cannot be made is tried again with the next pass, and stops nothing else.
+        let plan = &self.view.checked.plan;
+        let probed = probes::carry_out(plan, &self.view.key, writing.target.client, writers).await;
         let owner = self.view.owner(self.cluster.as_deref()).id;
         let told = if self.view.can_ask() {
             keep(&self.view, writing, writers).await?;
@@ -133,7 +139,7 @@ impl Pass {
             Told::nothing()
         };
         finished.wrote = told.wrote;
-        finished.fought = told.wrote && self.is_undisturbed();
+        finished.fought = told.wrote && told.unasked && self.is_undisturbed();
         let contested = self.rival(&told, &owner);
         let report = Report {
             answer: &told.answer,
@@ -166,7 +172,7 @@ impl Pass {
                 .finalizers(&left.cloned().collect::<Vec<_>>())
                 .await?;
         }
-        Ok(())
+        probed
     }
 
     /// Whether everything was as wanted, and nobody wants it otherwise now or elsewhere.
@@ -248,6 +254,7 @@ impl Pass {
             }
         };
         ask.may_write &= !self.contested;
+        told.unasked = ask.cause == Cause::Unasked;
         told.wanted = Some(ask.wanted.clone());
         match zone.ask(ask, self.fresh).await {
             Ok((apex, verdict)) => {
@@ -345,6 +352,7 @@ impl Told {
             secret: String::new(),
             arrived: false,
             wrote: false,
+            unasked: false,
         }
     }
 }
