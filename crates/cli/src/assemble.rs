@@ -12,8 +12,8 @@ use anyhow::Context as _;
 use api::parse::provider_secret::{ProviderKind, ProviderSecret};
 use controller::health::{self, Pulse};
 use controller::{
-    Clock, Controller, DnsRecordOptions, DnsRecords, Health, Metrics, NameServer, Open, Opened,
-    Running, RunningDnsRecords,
+    Clock, Controller, DnsPolicies, DnsPolicyOptions, DnsRecordOptions, DnsRecords, Health,
+    Metrics, NameServer, Open, Opened, Running, RunningDnsPolicies, RunningDnsRecords,
 };
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use kube::Client;
@@ -111,6 +111,7 @@ pub(crate) struct Controllers {
     background: Background,
     running: Running,
     dns_records: RunningDnsRecords,
+    dns_policies: RunningDnsPolicies,
     http: SocketAddr,
     stop: watch::Sender<bool>,
 }
@@ -120,6 +121,7 @@ impl Controllers {
         let mut registry = Registry::default();
         let pulse = Pulse::new(Instant::now());
         let aside = Pulse::new(Instant::now()).of("DNSRecord");
+        let above = Pulse::new(Instant::now()).of("DNSPolicy");
         let metrics = Metrics::new(&mut registry);
         let (neighbours, noticed) = mpsc::channel(NEIGHBOURS_MAX);
         let controller = Controller {
@@ -139,7 +141,7 @@ impl Controllers {
         let running = controller.start();
         let dns_records = DnsRecords {
             client: parts.client.clone(),
-            options: dns_record_options(parts.flags, parts.namespaces),
+            options: dns_record_options(parts.flags, parts.namespaces.clone()),
             open: Arc::new(Opener(providers::Registry::new(
                 parts.client.clone(),
                 egress(parts.flags, parts.loopback),
@@ -148,17 +150,33 @@ impl Controllers {
             after: Box::pin(running.first_settled(ZONES_WITHIN)),
             clock: Clock::System,
             chance: StdRng::from_os_rng(),
-            leading: parts.leading,
-            metrics,
+            leading: parts.leading.clone(),
+            metrics: metrics.clone(),
             pulse: aside.clone(),
             identity: identity(),
         };
         let dns_records = dns_records.start();
+        let dns_policies = DnsPolicies {
+            client: parts.client,
+            options: DnsPolicyOptions {
+                namespaces: parts.namespaces,
+                grace: parts.flags.sources.source_grace,
+            },
+            clock: Clock::System,
+            chance: StdRng::from_os_rng(),
+            leading: parts.leading,
+            metrics,
+            pulse: above.clone(),
+            identity: identity(),
+        };
+        let dns_policies = dns_policies.start();
         drop(inside);
         let health = Health::new(registry, pulse)
             .beside(aside)
+            .beside(above)
             .ready_when(running.checks())
-            .ready_when(dns_records.checks());
+            .ready_when(dns_records.checks())
+            .ready_when(dns_policies.checks());
         let http = parts
             .http
             .local_addr()
@@ -179,6 +197,7 @@ impl Controllers {
             background,
             running,
             dns_records,
+            dns_policies,
             http,
             stop,
         })
@@ -191,17 +210,20 @@ impl Controllers {
 
     /// Waits until there is nothing left to do. Whether it came to that.
     pub(crate) async fn settled(&mut self, within: Duration) -> bool {
-        // What DNSRecords have written into Zones is to be answered, too.
-        self.dns_records.settled(within).await && self.running.settled(within).await
+        // What policies have made DNSRecords of, and those have written into Zones, is to be answered, too.
+        self.dns_policies.settled(within).await
+            && self.dns_records.settled(within).await
+            && self.running.settled(within).await
     }
 
     /// Lets what has begun finish.
     pub(crate) async fn shutdown(self, within: Duration) {
-        let (zones, records) = tokio::join!(
+        let (zones, records, policies) = tokio::join!(
             self.running.shutdown(within),
-            self.dns_records.shutdown(within)
+            self.dns_records.shutdown(within),
+            self.dns_policies.shutdown(within)
         );
-        if !(zones && records) {
+        if !(zones && records && policies) {
             tracing::warn!("Controllers did not finish in time");
         }
         self.stop.send_replace(true);

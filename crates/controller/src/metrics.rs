@@ -5,12 +5,14 @@
 //! name server register their own.
 
 mod calls;
+mod policies;
 mod writes;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use api::Condition;
 use kube::Client;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -48,6 +50,7 @@ pub struct Metrics {
     events_dropped: Counter,
     dns_record_writes: Family<DnsRecordLabels, Gauge>,
     provider_calls: calls::Calls,
+    policies: policies::Policies,
 }
 
 /// In the words of the peer, whose name the metric has.
@@ -97,6 +100,7 @@ impl Metrics {
             events_dropped: Counter::default(),
             dns_record_writes: Family::default(),
             provider_calls: Family::default(),
+            policies: policies::Policies::default(),
         };
         metrics.register(registry);
         metrics
@@ -116,6 +120,7 @@ impl Metrics {
         all.register("leader", "Whether this process leads", self.leader.clone());
         all.register("events_dropped", "Kubernetes Events that were not written", self.events_dropped.clone());
         all.register("provider_calls", "Calls of providers, whatever they took", self.provider_calls.clone());
+        self.policies.register(registry);
         registry.register("dns_provider_write_counter", "Writes of a DNSRecord in a row without it having become as wanted", self.dns_record_writes.clone());
     }
 
@@ -191,6 +196,16 @@ impl Metrics {
     pub fn dns_record_gone(&self, name: &str, namespace: &str) {
         let labels = DnsRecordLabels::new(name, namespace);
         self.dns_record_writes.remove(&labels);
+    }
+
+    /// What a DNSPolicy said about itself, and what it says now; nothing before it was seen, and after it has gone.
+    pub fn policy_stands(
+        &self,
+        policy: (&str, &str),
+        before: Option<&[Condition]>,
+        now: Option<&[Condition]>,
+    ) {
+        self.policies.stands(policy, before, now);
     }
 
     /// A Kubernetes Event will not be written.
