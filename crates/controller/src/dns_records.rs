@@ -335,7 +335,6 @@ impl Shell {
             self.cluster = Some(short_hash36(&uid, CLUSTER_CHARS));
         }
         for key in touched.gone {
-            self.metrics.dns_record_gone(&key.name, &key.namespace);
             self.release(&key, &BTreeSet::new());
             self.memory.remove(&key);
         }
@@ -358,6 +357,7 @@ impl Shell {
         for key in &keys {
             let failed = self.hosting.view(key).is_some_and(|view| view.has_failed());
             self.memory.entry(key.clone()).or_default().retry |= failed;
+            self.measure(key);
         }
         self.push(keys);
     }
@@ -366,6 +366,9 @@ impl Shell {
         self.leading = leading;
         if self.may_write() {
             self.look_at_all();
+        } else {
+            // How records stand is shown by whoever looks after them.
+            self.memory.values_mut().for_each(Memory::hide);
         }
     }
 
@@ -477,11 +480,10 @@ impl Shell {
             self.hosting.passed(&key, inputs);
         }
         self.release(&key, &finished.zones);
-        if let Some(status) = self.hosting.view(&key).map(|view| view.status) {
-            let writes = status.write_counter.unwrap_or_default();
-            self.metrics
-                .dns_record_writes(&key.name, &key.namespace, writes);
+        if finished.wrote {
+            self.look_after_sharers(&key);
         }
+        self.measure(&key);
         let memory = self.memory.entry(key.clone()).or_default();
         let untold = matches!(
             &finished.result,
@@ -523,6 +525,23 @@ impl Shell {
         self.queue.done(&key, now, outcome);
     }
 
+    /// Whoever wants something at the same names sees whether it is still there: what two share, one can take away.
+    fn look_after_sharers(&mut self, key: &DnsRecordKey) {
+        let sharers = self.hosting.sharers(key);
+        for sharer in &sharers {
+            self.memory.entry(sharer.clone()).or_default().drift = true;
+        }
+        self.push(sharers);
+    }
+
+    fn measure(&mut self, key: &DnsRecordKey) {
+        let Some(stand) = self.hosting.stand(key).filter(|_| self.leading) else {
+            return;
+        };
+        let memory = self.memory.entry(key.clone()).or_default();
+        memory.show(key, &stand, &self.metrics);
+    }
+
     /// Tells people of transitions into and out of trouble (K3).
     fn note(&self, finished: &Finished) {
         let (Some((before, after)), Some(object)) = (&finished.conditions, finished.reference())
@@ -549,8 +568,7 @@ impl Shell {
             users.remove(key);
             if users.is_empty() {
                 self.uses.remove(zone);
-                let (zones, zone) = (Arc::clone(&self.zones), zone.clone());
-                tokio::spawn(async move { zones.forget(&zone).await });
+                self.zones.forget(zone);
             }
         }
     }

@@ -9,6 +9,7 @@
 
 mod hearing;
 mod progress;
+mod told;
 mod trouble;
 mod watch;
 
@@ -23,6 +24,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 pub use progress::{Progress, Standing};
+pub(crate) use told::{Happened, Told, is_newer, key_of};
 
 use progress::Board;
 use trouble::Patience;

@@ -314,7 +314,7 @@ impl Writer {
 
     /// Tells everybody what became of their request, but for those who found the zone changed: they are handed back.
     async fn attempt(&mut self, requests: Vec<Request>) -> Vec<Request> {
-        let asks: Vec<Ask> = requests.iter().map(|request| request.ask.clone()).collect();
+        let asks: Vec<&Ask> = requests.iter().map(|request| &request.ask).collect();
         let now = self.options.clock.now();
         let limits = self.reading.limits().clone();
         let Some(hosted) = self.reading.hosted() else {

@@ -1,13 +1,13 @@
 //! Every zone at a provider that is looked after, and how to get to it from what a Secret says.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use api::parse::provider_secret::{Credentials, Domain, Place, ProviderSecret};
 use dns::Name;
-use provider::{Boxed, Error, Provider, ZoneId};
+use provider::{Boxed, Error, Provider, Retry, ZoneId};
 use reconcile::dns_record::Failure;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex as AsyncMutex, OnceCell, mpsc};
 use tokio::time::Instant;
 
 use crate::hosted_zone::{HostedZone, HostedZoneKey, News, Options, unread};
@@ -36,9 +36,16 @@ pub(crate) struct HostedZones {
     options: Options,
     metrics: Metrics,
     news: mpsc::Sender<News>,
-    zones: Mutex<BTreeMap<HostedZoneKey, HostedZone>>,
-    /// What accounts have listed, and when.
-    listed: Mutex<BTreeMap<String, (Instant, Vec<provider::HostedZone>)>>,
+    /// Each is opened by whoever comes first, and no zone waits for another.
+    zones: Mutex<BTreeMap<HostedZoneKey, Arc<OnceCell<HostedZone>>>>,
+    /// What accounts have listed.
+    listed: Mutex<BTreeMap<String, Arc<AsyncMutex<Option<Listed>>>>>,
+}
+
+/// The zones of an account, and when they were asked for.
+struct Listed {
+    at: Instant,
+    zones: Vec<provider::HostedZone>,
 }
 
 impl HostedZones {
@@ -71,7 +78,7 @@ impl HostedZones {
         } else {
             let place = self.discover(namespace, access, host).await;
             found = ProviderSecret {
-                place: Some(place.map_err(|error| unread(&error))?),
+                place: Some(place?),
                 credentials: access.credentials.clone(),
             };
             &found
@@ -81,21 +88,20 @@ impl HostedZones {
             account: account(namespace, &access.credentials),
             zone: ZoneId(zone.unwrap_or_default()),
         };
-        let mut zones = self.zones.lock().await;
-        if let Some(zone) = zones.get(&key) {
-            return Ok((key, zone.clone()));
-        }
-        let opened = self.open.open(namespace, access).await;
-        let Opened { provider, zone } = opened.map_err(|error| unread(&error))?;
-        let provider = self.metrics.counting_calls(provider);
-        let zone = HostedZone::start(provider, zone, self.options, self.news.clone());
-        zones.insert(key.clone(), zone.clone());
-        Ok((key, zone))
+        let cell = Arc::clone(locked(&self.zones).entry(key.clone()).or_default());
+        let opened = cell.get_or_try_init(async || {
+            let Opened { provider, zone } = self.open.open(namespace, access).await?;
+            let provider = self.metrics.counting_calls(provider);
+            let news = self.news.clone();
+            Ok(HostedZone::start(provider, zone, self.options, news))
+        });
+        let zone = opened.await.map_err(|error| unread(&error))?;
+        Ok((key, zone.clone()))
     }
 
     /// Nobody needs a zone any more.
-    pub(crate) async fn forget(&self, key: &HostedZoneKey) {
-        self.zones.lock().await.remove(key);
+    pub(crate) fn forget(&self, key: &HostedZoneKey) {
+        locked(&self.zones).remove(key);
     }
 
     /// The zone with the longest name that the host is in (P2).
@@ -104,38 +110,51 @@ impl HostedZones {
         namespace: &str,
         access: &ProviderSecret,
         host: &Name,
-    ) -> Result<Place, Error> {
+    ) -> Result<Place, Failure> {
         let account = account(namespace, &access.credentials);
-        let mut listed = self.listed.lock().await;
+        let listed = Arc::clone(locked(&self.listed).entry(account).or_default());
+        // Whoever asks meanwhile waits for the same list.
+        let mut listed = listed.lock().await;
         let now = Instant::now();
-        let recent = listed
-            .get(&account)
-            .filter(|(then, _)| now < *then + self.options.requeue);
-        let zones = if let Some((_, zones)) = recent {
-            zones.clone()
-        } else {
-            let opened = self.open.open(namespace, access).await?;
-            let zones = opened.provider.zones().await?;
-            listed.insert(account, (now, zones.clone()));
-            zones
-        };
+        let is_recent = |listed: &Listed| now < listed.at + self.options.requeue;
+        if !listed.as_ref().is_some_and(is_recent) {
+            let zones = self.list(namespace, access).await;
+            let zones = zones.map_err(|error| unread(&error))?;
+            *listed = Some(Listed { at: now, zones });
+        }
+        let zones = listed.as_ref().map_or(&[][..], |listed| &listed.zones);
         let above = zones.iter().filter(|zone| host.is_at_or_below(&zone.apex));
         let longest = above.max_by_key(|zone| zone.apex.label_count());
-        let zone = longest.ok_or_else(|| Error::Refused {
-            reason: format!("no zone for host: {host}"),
-        })?;
+        let zone = longest.ok_or_else(|| lost(format!("no zone for host: {host}")))?;
         let same = zones.iter().filter(|other| other.apex == zone.apex).count();
         if same > 1 {
-            let reason = format!(
-                "multiple zones found for host: {}; name one with ZONE_ID and DOMAIN_NAME",
-                zone.apex
-            );
-            return Err(Error::Refused { reason });
+            return Err(lost(format!(
+                "multiple zones found for host: {host}; name one with ZONE_ID and DOMAIN_NAME"
+            )));
         }
         Ok(Place {
             zone: zone.id.0.clone(),
             domain: Domain::AtOrBelow(zone.apex.clone()),
         })
+    }
+
+    async fn list(
+        &self,
+        namespace: &str,
+        access: &ProviderSecret,
+    ) -> Result<Vec<provider::HostedZone>, Error> {
+        let opened = self.open.open(namespace, access).await?;
+        self.metrics.counting_calls(opened.provider).zones().await
+    }
+}
+
+/// There is no zone to go to. Nobody tells when there is one: it is looked for again.
+fn lost(story: String) -> Failure {
+    Failure {
+        story,
+        retry: Retry::Backoff,
+        way: true,
+        may_have_written: false,
     }
 }
 
@@ -146,4 +165,9 @@ fn account(namespace: &str, credentials: &Credentials) -> String {
         Credentials::Zone => format!("{fingerprint} {namespace}"),
         Credentials::Aws(_) | Credentials::Rfc2136(_) | Credentials::InMemory => fingerprint,
     }
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Whoever panicked did so after a change that was whole.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

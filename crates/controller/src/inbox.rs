@@ -1,18 +1,16 @@
 //! From watched objects to the world: what is new, what is gone, and what is known already.
 //!
-//! After a break a watch tells all objects anew, and whatever it does not tell is gone. What we wrote ourselves is known
-//! before the watch tells it; an event that is older than what is known says nothing.
+//! What we wrote ourselves is known before the watch tells it; an event that is older than what is known says nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use api::{Decoded, ZoneKey};
 use kube::Resource;
 use kube::api::{ApiResource, DynamicObject, ObjectMeta};
-use reconcile::{Consequences, Key, RecordKey, World};
+use reconcile::{Consequences, Key, ObjectKey, World};
 
-use crate::feed::{Event, Fed, Source};
+use crate::feed::{Event, Fed, Happened, Source, Told, is_newer, key_of};
 use crate::pass::Written;
 
 /// What is watched.
@@ -46,6 +44,15 @@ impl Watched {
         }
     }
 
+    /// Which object of the kind, if passes are made over it.
+    fn key(self, key: ObjectKey) -> Option<Key> {
+        match self {
+            Watched::Zone => Some(Key::Zone(ZoneKey::new(&key.namespace, &key.name))),
+            Watched::Record => Some(Key::Record(key)),
+            Watched::ZoneSlice => None,
+        }
+    }
+
     fn resource(self) -> ApiResource {
         match self {
             Watched::Zone => ApiResource::erase::<api::Zone>(&()),
@@ -61,40 +68,24 @@ impl fmt::Display for Watched {
     }
 }
 
-/// A watch: a kind, and the namespace it looks at.
-type Scope = (Watched, Option<Arc<str>>);
-
-/// Namespace and name.
-type Place = (String, String);
-
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    /// Watches that have not told everything yet.
-    unsynced: BTreeSet<Scope>,
-    /// What watches that tell everything anew have told so far.
-    telling: BTreeMap<Scope, BTreeSet<Place>>,
+    told: Told<Watched>,
     /// The slices there are: the world knows them by their zones only.
-    slices: BTreeMap<Place, ObjectMeta>,
+    slices: BTreeMap<ObjectKey, ObjectMeta>,
 }
 
 impl Inbox {
     pub(crate) fn new(sources: &[Source<Watched>]) -> Inbox {
-        let scopes = sources.iter().flat_map(|source| {
-            let namespaces = source.namespaces.iter();
-            let each = namespaces.map(|namespace| (source.kind, Some(namespace.as_str().into())));
-            let everywhere = source.namespaces.is_empty().then_some((source.kind, None));
-            each.chain(everywhere).collect::<Vec<Scope>>()
-        });
         Inbox {
-            unsynced: scopes.collect(),
-            telling: BTreeMap::new(),
+            told: Told::new(sources),
             slices: BTreeMap::new(),
         }
     }
 
     /// Whether every watch has told everything once.
     pub(crate) fn is_synced(&self) -> bool {
-        self.unsynced.is_empty()
+        self.told.is_synced()
     }
 
     /// Whether someone else has made, changed or removed an object: we write labels and status only.
@@ -108,11 +99,8 @@ impl Inbox {
             | Event::Stalled(_)
             | Event::Failed(_) => return false,
         };
-        let (namespace, name) = place(&object.metadata);
-        let key = match fed.kind {
-            Watched::Zone => Key::Zone(ZoneKey::new(&namespace, &name)),
-            Watched::Record => Key::Record(RecordKey::new(&namespace, &name)),
-            Watched::ZoneSlice => return false,
+        let Some(key) = fed.kind.key(key_of(&object.metadata)) else {
+            return false;
         };
         let known = world.identity(&key);
         known.is_none_or(|known| known.generation != object.metadata.generation)
@@ -120,34 +108,14 @@ impl Inbox {
 
     /// Takes in what a watch tells.
     pub(crate) fn take_in(&mut self, fed: Fed<Watched>, world: &mut World) -> Vec<Consequences> {
-        let Fed {
-            kind,
-            namespace,
-            event,
-        } = fed;
-        let scope = (kind, namespace);
-        match event {
-            Event::Restarted => {
-                self.telling.insert(scope, BTreeSet::new());
-                Vec::new()
-            }
-            Event::Applied(object) => {
-                let telling = self.telling.get_mut(&scope);
-                let anew = telling.map(|told| told.insert(place(&object.metadata)));
-                self.apply(kind, *object, anew.is_some(), world)
-            }
-            Event::Deleted(object) => self.delete(kind, &place(&object.metadata), world),
-            Event::Synced => {
-                self.unsynced.remove(&scope);
-                let told = self.telling.remove(&scope).unwrap_or_default();
-                let known = self.known(&scope, world).into_iter();
-                let gone: Vec<Place> = known.filter(|place| !told.contains(place)).collect();
-                let consequences = gone.iter().map(|place| self.delete(kind, place, world));
-                consequences.flatten().collect()
-            }
-            // What is known stays true until someone tells otherwise.
-            Event::Absent | Event::Stalled(_) | Event::Failed(_) => Vec::new(),
-        }
+        let kind = fed.kind;
+        let slices = &self.slices;
+        let happened = self.told.take_in(fed, |kind| known(*kind, slices, world));
+        let consequences = happened.into_iter().map(|happened| match happened {
+            Happened::Applied { key, object, anew } => self.apply(kind, key, *object, anew, world),
+            Happened::Gone(key) => self.delete(kind, &key, world),
+        });
+        consequences.flatten().collect()
     }
 
     /// Takes in what a pass has written.
@@ -163,11 +131,11 @@ impl Inbox {
                 namespace: Some(key.namespace().to_owned()),
                 ..slice
             };
-            self.slices.insert(place(&metadata), metadata.clone());
+            self.slices.insert(key_of(&metadata), metadata.clone());
             consequences.push(world.apply_slice(&metadata));
         }
         for name in written.removed {
-            let slice = self.slices.remove(&(key.namespace().to_owned(), name));
+            let slice = self.slices.remove(&ObjectKey::new(key.namespace(), &name));
             // Nothing follows: that is what the pass wanted.
             let _told = slice.map(|slice| world.delete_slice(&slice));
         }
@@ -192,88 +160,62 @@ impl Inbox {
     fn apply(
         &mut self,
         kind: Watched,
+        key: ObjectKey,
         object: DynamicObject,
         anew: bool,
         world: &mut World,
-    ) -> Vec<Consequences> {
-        let (namespace, name) = place(&object.metadata);
+    ) -> Option<Consequences> {
         if object.metadata.deletion_timestamp.is_some() {
-            return self.delete(kind, &(namespace, name), world);
+            return self.delete(kind, &key, world);
         }
-        match kind {
-            Watched::Zone => {
-                let zone = ZoneKey::new(&namespace, &name);
-                let key = Key::Zone(zone.clone());
-                let news = anew || is_news(world, &key, &object.metadata);
-                news.then(|| {
-                    world.apply_zone(&zone, Decoded::of_parts(object.metadata, object.data))
-                })
-                .into_iter()
-                .collect()
-            }
-            Watched::Record => {
-                let record = RecordKey::new(&namespace, &name);
-                let key = Key::Record(record.clone());
-                let news = anew || is_news(world, &key, &object.metadata);
-                news.then(|| {
-                    world.apply_record(&record, Decoded::of_parts(object.metadata, object.data))
-                })
-                .into_iter()
-                .collect()
-            }
-            Watched::ZoneSlice => {
-                let metadata = object.metadata;
-                let consequences = world.apply_slice(&metadata);
-                self.slices.insert((namespace, name), metadata);
-                vec![consequences]
-            }
-        }
-    }
-
-    fn delete(&mut self, kind: Watched, place: &Place, world: &mut World) -> Vec<Consequences> {
-        let (namespace, name) = place;
-        match kind {
-            Watched::Zone => vec![world.delete_zone(&ZoneKey::new(namespace, name))],
-            Watched::Record => vec![world.delete_record(&RecordKey::new(namespace, name))],
-            Watched::ZoneSlice => self
-                .slices
-                .remove(place)
-                .map(|slice| world.delete_slice(&slice))
-                .into_iter()
-                .collect(),
-        }
-    }
-
-    /// What is known in the scope of a watch.
-    fn known(&self, scope: &Scope, world: &World) -> Vec<Place> {
-        let (kind, namespace) = scope;
-        let places: Vec<Place> = match kind {
-            Watched::Zone | Watched::Record => world
-                .keys()
-                .filter(|key| matches!(key, Key::Zone(_)) == (*kind == Watched::Zone))
-                .map(|key| (key.namespace().to_owned(), key.name().to_owned()))
-                .collect(),
-            Watched::ZoneSlice => self.slices.keys().cloned().collect(),
+        let Some(key) = kind.key(key.clone()) else {
+            let consequences = world.apply_slice(&object.metadata);
+            self.slices.insert(key, object.metadata);
+            return Some(consequences);
         };
-        let inside = |place: &Place| namespace.as_deref().is_none_or(|it| it == place.0);
-        places.into_iter().filter(inside).collect()
+        if !anew && !is_news(world, &key, &object.metadata) {
+            return None;
+        }
+        let DynamicObject { metadata, data, .. } = object;
+        Some(match key {
+            Key::Zone(zone) => world.apply_zone(&zone, Decoded::of_parts(metadata, data)),
+            Key::Record(record) => world.apply_record(&record, Decoded::of_parts(metadata, data)),
+        })
+    }
+
+    fn delete(
+        &mut self,
+        kind: Watched,
+        key: &ObjectKey,
+        world: &mut World,
+    ) -> Option<Consequences> {
+        match kind.key(key.clone()) {
+            Some(Key::Zone(zone)) => Some(world.delete_zone(&zone)),
+            Some(Key::Record(record)) => Some(world.delete_record(&record)),
+            None => {
+                let slice = self.slices.remove(key)?;
+                Some(world.delete_slice(&slice))
+            }
+        }
     }
 }
 
-fn place(object: &ObjectMeta) -> Place {
-    (
-        object.namespace.clone().unwrap_or_default(),
-        object.name.clone().unwrap_or_default(),
-    )
+/// The objects of a kind that are known.
+fn known(kind: Watched, slices: &BTreeMap<ObjectKey, ObjectMeta>, world: &World) -> Vec<ObjectKey> {
+    if kind == Watched::ZoneSlice {
+        return slices.keys().cloned().collect();
+    }
+    let of_kind = world.keys().filter(|key| key.kind() == kind.name());
+    of_kind
+        .map(|key| ObjectKey::new(key.namespace(), key.name()))
+        .collect()
 }
 
-/// Whether an object is newer than what is known of it. Versions that are not numbers are not compared.
+/// Whether an object is newer than what is known of it.
 fn is_news(world: &World, key: &Key, object: &ObjectMeta) -> bool {
-    let number = |version: Option<&str>| version.and_then(|version| version.parse::<u64>().ok());
     let known = world.identity(key);
-    let known = number(known.and_then(|known| known.resource_version.as_deref()));
-    let told = number(object.resource_version.as_deref());
-    known.zip(told).is_none_or(|(known, told)| known < told)
+    let known = known.and_then(|known| known.resource_version.as_deref());
+    is_newer(known, object.resource_version.as_deref())
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What operators measure.
 //!
 //! Each number is kept by whoever knows it, through one method here, and read by Prometheus from the registry. Names
-//! begin with `zonewright_`; a kind is written as in the API. The border: only what the shell knows. Providers and the
+//! begin with `zonewright_`, but for those that a peer's dashboards know; a kind is written as in the API. The border: only what the shell knows. Providers and the
 //! name server register their own.
 
 mod calls;
+mod dns_records;
 mod policies;
 mod writes;
 
@@ -21,9 +22,12 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use provider::Provider;
+use reconcile::DnsRecordKey;
 
 use crate::feed::Event;
 use crate::queue::Outcome;
+
+pub(crate) use dns_records::Shown;
 
 /// From a pass that only looks to one that waits for a slow API.
 const PASS_BUCKETS: [f64; 12] = [
@@ -48,16 +52,9 @@ pub struct Metrics {
     queue_oldest_due_seconds: Gauge<f64, AtomicU64>,
     leader: Gauge,
     events_dropped: Counter,
-    dns_record_writes: Family<DnsRecordLabels, Gauge>,
+    dns_records: dns_records::Gauges,
     provider_calls: calls::Calls,
     policies: policies::Policies,
-}
-
-/// In the words of the peer, whose name the metric has.
-#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
-struct DnsRecordLabels {
-    dns_record_name: String,
-    dns_record_namespace: String,
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
@@ -98,7 +95,7 @@ impl Metrics {
             queue_oldest_due_seconds: Gauge::default(),
             leader: Gauge::default(),
             events_dropped: Counter::default(),
-            dns_record_writes: Family::default(),
+            dns_records: dns_records::Gauges::default(),
             provider_calls: Family::default(),
             policies: policies::Policies::default(),
         };
@@ -121,7 +118,7 @@ impl Metrics {
         all.register("events_dropped", "Kubernetes Events that were not written", self.events_dropped.clone());
         all.register("provider_calls", "Calls of providers, whatever they took", self.provider_calls.clone());
         self.policies.register(registry);
-        registry.register("dns_provider_write_counter", "Writes of a DNSRecord in a row without it having become as wanted", self.dns_record_writes.clone());
+        self.dns_records.register(registry);
     }
 
     /// A pass over an object has ended.
@@ -186,16 +183,9 @@ impl Metrics {
         })
     }
 
-    /// How often a DNSRecord was written in a row (C9).
-    pub fn dns_record_writes(&self, name: &str, namespace: &str, writes: i64) {
-        let labels = DnsRecordLabels::new(name, namespace);
-        self.dns_record_writes.get_or_create(&labels).set(writes);
-    }
-
-    /// A DNSRecord is gone.
-    pub fn dns_record_gone(&self, name: &str, namespace: &str) {
-        let labels = DnsRecordLabels::new(name, namespace);
-        self.dns_record_writes.remove(&labels);
+    /// Begins to show the numbers of a DNSRecord (C9).
+    pub(crate) fn show_dns_record(&self, key: &DnsRecordKey, root_host: &str) -> Shown {
+        self.dns_records.show(key, root_host)
     }
 
     /// What a DNSPolicy said about itself, and what it says now; nothing before it was seen, and after it has gone.
@@ -211,15 +201,6 @@ impl Metrics {
     /// A Kubernetes Event will not be written.
     pub fn event_dropped(&self) {
         self.events_dropped.inc();
-    }
-}
-
-impl DnsRecordLabels {
-    fn new(name: &str, namespace: &str) -> DnsRecordLabels {
-        DnsRecordLabels {
-            dns_record_name: name.to_owned(),
-            dns_record_namespace: namespace.to_owned(),
-        }
     }
 }
 
@@ -292,22 +273,44 @@ mod tests {
         );
     }
 
-    /// O6, C9.
+    /// C9.
+    #[test]
+    fn a_dns_record_is_shown_until_it_is_gone() {
+        let mut registry = Registry::default();
+        let metrics = Metrics::new(&mut registry);
+        let shown = metrics.show_dns_record(&DnsRecordKey::new("web", "app"), "app.example.org");
+        shown.set(3, true);
+        let text = || {
+            let mut text = String::new();
+            encode(&mut text, &registry).unwrap();
+            text
+        };
+        let lines = [
+            "dns_provider_write_counter{dns_record_name=\"app\",dns_record_namespace=\"web\"} 3",
+            "dns_provider_record_ready{dns_record_name=\"app\",dns_record_namespace=\"web\",\
+             dns_record_root_host=\"app.example.org\",dns_record_is_delegating=\"false\"} 1",
+        ];
+        for line in lines {
+            assert!(text().lines().any(|shown| shown == line), "no {line}");
+        }
+        drop(shown);
+        assert!(!text().contains("dns_record_name"), "{}", text());
+    }
+
+    /// O6.
     #[tokio::test]
-    async fn calls_of_providers_and_writes_of_records_are_counted() {
+    async fn calls_of_providers_are_counted() {
         let mut registry = Registry::default();
         let metrics = Metrics::new(&mut registry);
         let provider = metrics.counting_calls(Arc::new(provider::InMemory::default()));
         let nowhere = provider::ZoneId("nowhere".to_owned());
         assert!(provider.read(&nowhere).await.is_err());
         assert!(provider.zones().await.is_ok());
-        metrics.dns_record_writes("app", "web", 3);
         let mut text = String::new();
         encode(&mut text, &registry).unwrap();
         for line in [
             "zonewright_provider_calls_total{call=\"read\",result=\"missing\"} 1",
             "zonewright_provider_calls_total{call=\"zones\",result=\"ok\"} 1",
-            "dns_provider_write_counter{dns_record_name=\"app\",dns_record_namespace=\"web\"} 3",
         ] {
             assert!(
                 text.lines().any(|shown| shown == line),

@@ -128,6 +128,12 @@ pub struct Wake {
     pub retry: bool,
 }
 
+/// Whether a record says that it is all right.
+pub(crate) fn is_ready(status: &DnsRecordStatus) -> bool {
+    let ready = condition::find(&status.conditions, ConditionType::Ready);
+    ready.is_some_and(|ready| !condition::is_bad(ready))
+}
+
 /// How thorough a pass is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Depth {
@@ -307,8 +313,7 @@ impl DnsRecordView {
 
     /// Whether it was all right when it was last looked at.
     pub fn is_ready(&self) -> bool {
-        let ready = condition::find(&self.status.conditions, ConditionType::Ready);
-        ready.is_some_and(|ready| !condition::is_bad(ready))
+        is_ready(&self.status)
     }
 
     fn reason(&self) -> Option<Reason> {

@@ -28,8 +28,8 @@ use object::{GatewayNode, ListenerNode, PolicyNode};
 pub struct Gateways {
     policies: BTreeMap<PolicyKey, PolicyNode>,
     gateways: BTreeMap<GatewayKey, GatewayNode>,
-    /// The domains of provider Secrets; nothing where one does not say.
-    domains: BTreeMap<SecretKey, Option<Domain>>,
+    /// The types of provider Secrets, and their domains, if they say.
+    domains: BTreeMap<SecretKey, (String, Option<Domain>)>,
     /// DNSRecords that say that they were made from a policy.
     records: BTreeMap<DnsRecordKey, MadeRecord>,
     /// The names of all others.
@@ -68,6 +68,18 @@ impl Gateways {
     /// Every Gateway.
     pub fn gateways(&self) -> impl Iterator<Item = &GatewayKey> {
         self.gateways.keys()
+    }
+
+    /// Every Secret of a type.
+    pub fn secrets<'a>(&'a self, type_: &'a str) -> impl Iterator<Item = &'a SecretKey> {
+        let secrets = self.domains.iter();
+        let of_type = secrets.filter(move |(_, (it, _))| it == type_);
+        of_type.map(|(key, _)| key)
+    }
+
+    /// Every DNSRecord, whoever made it.
+    pub fn records(&self) -> impl Iterator<Item = &DnsRecordKey> {
+        self.records.keys().chain(&self.others)
     }
 
     /// The version of a policy that is known.
@@ -162,10 +174,11 @@ impl Gateways {
 
     /// A provider's Secret as it is now.
     pub fn apply_secret(&mut self, key: &SecretKey, secret: &Secret) -> Concerned {
-        let domain = provider_secret::domain(secret);
-        let before = self.domains.insert(key.clone(), domain.clone());
+        let type_ = secret.type_.clone().unwrap_or_default();
+        let node = (type_, provider_secret::domain(secret));
+        let before = self.domains.insert(key.clone(), node.clone());
         let mut concerned = Concerned::default();
-        if before != Some(domain) {
+        if before != Some(node) {
             let named = self.secrets.get(key).into_iter().flatten();
             concerned.policies.extend(named.cloned());
         }
@@ -254,7 +267,7 @@ impl Gateways {
         });
         let domain = |name: &String| {
             let secret = SecretKey::new(&key.namespace, name);
-            Some((name.clone(), self.domains.get(&secret)?.clone()?))
+            Some((name.clone(), self.domains.get(&secret)?.1.clone()?))
         };
         let borrowed = gateway.iter().flat_map(|it| self.borrowed(key, node, it));
         Some(DnsPolicyView {

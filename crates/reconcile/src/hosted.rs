@@ -157,7 +157,12 @@ pub struct Hosted {
 }
 
 /// Plans for everybody who is due. The inventory is as before when this returns.
-pub fn agenda(hosted: &mut Hosted, asks: &[Ask], limits: &Limits, guarded: &Guarded<'_>) -> Agenda {
+pub fn agenda(
+    hosted: &mut Hosted,
+    asks: &[&Ask],
+    limits: &Limits,
+    guarded: &Guarded<'_>,
+) -> Agenda {
     let mut held = BTreeSet::new();
     // What is held back changes what the others find.
     let mut drafts = loop {
@@ -194,7 +199,7 @@ pub fn agenda(hosted: &mut Hosted, asks: &[Ask], limits: &Limits, guarded: &Guar
 /// What each record would have done, each on what those before it leave.
 fn drafts(
     hosted: &mut Hosted,
-    asks: &[Ask],
+    asks: &[&Ask],
     limits: &Limits,
     rules: GuardRules,
     held: &BTreeSet<usize>,
@@ -202,7 +207,7 @@ fn drafts(
     let mut drafts = BTreeMap::new();
     let mut undo: Vec<Change> = Vec::new();
     for index in order(asks) {
-        let draft = Draft::new(&asks[index], hosted, limits, rules);
+        let draft = Draft::new(asks[index], hosted, limits, rules);
         let is_held = held.contains(&index) && !draft.is_approved(&asks[index].approval);
         if draft.verdict.work == Work::Write && !is_held {
             for change in draft.changes() {
@@ -220,7 +225,7 @@ fn drafts(
 
 /// Those who go come before those who want something: they make room, and do not take along what another wants. No name
 /// is empty in between, since what they do to it becomes one change.
-fn order(asks: &[Ask]) -> Vec<usize> {
+fn order(asks: &[&Ask]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..asks.len()).collect();
     order.sort_by_key(|index| !asks[*index].wanted.is_empty());
     order
@@ -293,7 +298,7 @@ impl Draft {
 /// held.
 fn hold_back(
     drafts: &mut BTreeMap<usize, Draft>,
-    asks: &[Ask],
+    asks: &[&Ask],
     guarded: &Guarded<'_>,
     already: &BTreeSet<usize>,
 ) -> BTreeSet<usize> {

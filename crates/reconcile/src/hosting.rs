@@ -15,14 +15,12 @@ use dns::Name;
 use dns::hosted::HostedKey;
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 
-use crate::dns_record::{DnsRecordView, Provider, Trouble, Wake};
+use crate::dns_record::{DnsRecordView, Provider, Trouble, Wake, is_ready};
 use crate::hosted::{Approval, NamesWanted};
-use crate::{DnsRecordKey, SecretKey};
+use crate::{DnsRecordKey, ObjectKey, SecretKey};
 
 use index::Index;
 use object::{RecordNode, SecretNode};
-
-pub use object::is_newer;
 
 /// What the operator has chosen.
 #[derive(Clone, Debug)]
@@ -53,6 +51,17 @@ pub struct Inputs {
     check: Option<String>,
 }
 
+/// How a record stands, in numbers.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Stand {
+    /// Its host; empty if its spec cannot be read.
+    pub root_host: String,
+    /// How often it was written in a row without having become as wanted.
+    pub writes: i64,
+    /// Whether it is ready.
+    pub ready: bool,
+}
+
 impl Hosting {
     /// Without objects.
     pub fn new(policy: HostingPolicy) -> Hosting {
@@ -70,9 +79,35 @@ impl Hosting {
         self.records.keys()
     }
 
-    /// Every Secret.
-    pub fn secrets(&self) -> impl Iterator<Item = &SecretKey> {
-        self.secrets.keys()
+    /// Every Secret of a type.
+    pub fn secrets<'a>(&'a self, type_: &'a str) -> impl Iterator<Item = &'a SecretKey> {
+        let of_type = self.secrets.iter().filter(move |(_, it)| it.type_ == type_);
+        of_type.map(|(key, _)| key)
+    }
+
+    /// Namespaces in which everything is approved.
+    pub fn approved(&self) -> impl Iterator<Item = &str> {
+        self.approved.iter().map(String::as_str)
+    }
+
+    /// How a record stands.
+    pub fn stand(&self, key: &DnsRecordKey) -> Option<Stand> {
+        let node = self.records.get(key)?;
+        let host = node.claim.as_ref().map(|claim| claim.root_host.to_string());
+        let host = host.unwrap_or_default();
+        Some(Stand {
+            root_host: host.trim_end_matches('.').to_owned(),
+            writes: node.status.write_counter.unwrap_or_default(),
+            ready: is_ready(&node.status),
+        })
+    }
+
+    /// The other records that want something at the names of a record, or have something there.
+    pub fn sharers(&self, key: &DnsRecordKey) -> BTreeSet<DnsRecordKey> {
+        let node = self.records.get(key);
+        let mut sharers = node.map_or_else(BTreeSet::new, |node| self.index.sharers(node));
+        sharers.remove(key);
+        sharers
     }
 
     /// The version of a record that is known.
@@ -157,8 +192,8 @@ impl Hosting {
             self.approved.remove(name)
         };
         if changed {
-            let all = self.records.keys().filter(|key| key.namespace == name);
-            all.cloned().collect()
+            let all = within(&self.records, name);
+            all.map(|(key, _)| key.clone()).collect()
         } else {
             BTreeSet::new()
         }
@@ -296,12 +331,7 @@ impl Hosting {
     }
 
     fn default_of(&self, namespace: &str) -> Result<String, Trouble> {
-        let from = SecretKey::new(namespace, "");
-        let own = self
-            .secrets
-            .range(from..)
-            .take_while(|(key, _)| key.namespace == namespace);
-        let defaults = own.filter(|(_, secret)| secret.default);
+        let defaults = within(&self.secrets, namespace).filter(|(_, secret)| secret.default);
         let mut names: Vec<String> = defaults.map(|(key, _)| key.name.clone()).collect();
         match names.len() {
             0 => Err(Trouble::NoDefault),
@@ -329,6 +359,17 @@ impl Hosting {
         let place = now.access.place.as_ref()?;
         (place.zone != *zone).then(|| Ok(at_zone(now.clone(), zone)))
     }
+}
+
+/// The objects of a namespace.
+fn within<'a, V>(
+    objects: &'a BTreeMap<ObjectKey, V>,
+    namespace: &'a str,
+) -> impl Iterator<Item = (&'a ObjectKey, &'a V)> {
+    let from = ObjectKey::new(namespace, "");
+    objects
+        .range(from..)
+        .take_while(move |(key, _)| key.namespace == namespace)
 }
 
 /// The same credentials for another zone.

@@ -36,9 +36,9 @@ pub use credentials::{CredentialsError, Identity};
 pub use go::GoError;
 pub use kubectl::{Finished, Kubectl};
 pub use shared::shared;
-pub use start::StartError;
 pub use tenant::BindError;
 
+use crate::StartError;
 use crate::crds::{self, InstallError};
 use crate::process::Process;
 use build::Programs;

@@ -48,8 +48,10 @@ pub mod wait;
 mod namespace;
 mod process;
 mod progress;
+mod start;
 mod tail;
 
 pub use namespace::namespace;
 pub use process::mortal;
+pub use start::StartError;
 pub use wait::eventually;

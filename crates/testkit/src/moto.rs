@@ -20,19 +20,16 @@ use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
 use crate::cache;
-use crate::process::{Exited, Process};
+use crate::process::Process;
 use crate::progress::say;
+use crate::start::{self, StartError, system};
 use crate::tail::tail;
-use crate::wait::{Overdue, eventually};
 
 /// What is installed. What it needs in turn is not pinned.
 const VERSION: &str = "5.2.5";
 
 /// Python takes two seconds on an idle machine; the rest is for one that is busy building.
 const READY_WITHIN: Duration = Duration::from_mins(1);
-
-/// How often a start is tried when others take its port. One collision is rare already.
-const ATTEMPTS: usize = 5;
 
 static SHARED: OnceCell<Result<Moto, StartError>> = OnceCell::const_new();
 
@@ -56,18 +53,9 @@ impl Moto {
     pub async fn start() -> Result<Moto, StartError> {
         let python = spawn_blocking(program)
             .await
-            .expect("installing does not panic")?;
-        let mut attempts = 1;
-        loop {
-            match start_once(&python).await {
-                Err(StartError::Exited(exited))
-                    if exited.port_was_taken() && attempts < ATTEMPTS =>
-                {
-                    attempts += 1;
-                }
-                settled => return settled,
-            }
-        }
+            .expect("installing does not panic")
+            .map_err(StartError::missing)?;
+        start::start(async || start_once(&python).await).await
     }
 
     /// Where it answers.
@@ -93,33 +81,6 @@ pub enum ProgramError {
     /// The cache could not be written.
     #[error(transparent)]
     Cache(#[from] io::Error),
-}
-
-/// Why moto did not come up.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// There is nothing to start.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// A directory, a port or a process could not be had.
-    #[error("{what}: {source}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The program ended.
-    #[error(transparent)]
-    Exited(#[from] Exited),
-    /// The program runs but does not answer.
-    #[error("{overdue}; {last_words}")]
-    NotReady {
-        /// What was waited for, and the last answer.
-        overdue: Overdue,
-        /// The end of the program's log.
-        last_words: String,
-    },
 }
 
 /// The Python that has moto, installed into the cache if it is not there.
@@ -169,7 +130,14 @@ async fn start_once(python: &Path) -> Result<Moto, StartError> {
     let mut process =
         Process::spawn("moto", python, arguments, directory.path()).map_err(system("moto"))?;
     // The log, which is all that the directory is for, matters until it is up. Nobody would tidy up after a static.
-    ready(address, &mut process).await?;
+    let answering = async || answers(address).await;
+    start::ready(
+        "moto to answer",
+        READY_WITHIN,
+        &mut [&mut process],
+        answering,
+    )
+    .await?;
     drop(directory);
     Ok(Moto {
         _process: process,
@@ -177,29 +145,12 @@ async fn start_once(python: &Path) -> Result<Moto, StartError> {
     })
 }
 
-/// Waits until it answers; fails at once when it has ended.
-async fn ready(address: SocketAddr, process: &mut Process) -> Result<(), StartError> {
-    let asked = eventually(
-        READY_WITHIN,
-        "moto to answer",
-        async || -> Result<Result<(), Exited>, String> {
-            if let Err(exited) = process.running() {
-                return Ok(Err(exited));
-            }
-            let answer = ask(address).await.map_err(|error| error.to_string())?;
-            if answer.starts_with("HTTP/1.1 200") {
-                Ok(Ok(()))
-            } else {
-                Err(answer)
-            }
-        },
-    );
-    match asked.await {
-        Ok(settled) => settled.map_err(StartError::Exited),
-        Err(overdue) => Err(StartError::NotReady {
-            overdue,
-            last_words: process.last_words(),
-        }),
+async fn answers(address: SocketAddr) -> Result<(), String> {
+    let answer = ask(address).await.map_err(|error| error.to_string())?;
+    if answer.starts_with("HTTP/1.1 200") {
+        Ok(())
+    } else {
+        Err(answer)
     }
 }
 
@@ -211,8 +162,4 @@ async fn ask(address: SocketAddr) -> io::Result<String> {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await?;
     Ok(answer)
-}
-
-fn system(what: &'static str) -> impl Fn(io::Error) -> StartError {
-    move |source| StartError::System { what, source }
 }

@@ -24,17 +24,14 @@ use tokio::task::spawn_blocking;
 
 pub use programs::{Programs, ProgramsError, programs};
 
-use crate::process::{Exited, Process};
-use crate::wait::{Overdue, eventually};
+use crate::process::Process;
+use crate::start::{self, ATTEMPTS, StartError, system};
 
 /// A start takes a fraction of a second on an idle machine; the rest is for one that is busy building.
 const READY_WITHIN: Duration = Duration::from_mins(1);
 
 /// A server that is ready answers at once.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
-
-/// How often a start is tried when others take its port. One collision is rare already.
-const ATTEMPTS: usize = 5;
 
 /// Whose name server it is.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -116,33 +113,6 @@ impl NameServer {
     }
 }
 
-/// Why a name server did not come up.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// There is nothing to start.
-    #[error(transparent)]
-    Programs(#[from] ProgramsError),
-    /// A directory, a port or a process could not be had.
-    #[error("{what}: {source}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The program ended.
-    #[error(transparent)]
-    Exited(#[from] Exited),
-    /// The program runs but does not answer, or not for every zone.
-    #[error("{overdue}; {last_words}")]
-    NotReady {
-        /// What was waited for, and the last answer.
-        overdue: Overdue,
-        /// The end of the program's log.
-        last_words: String,
-    },
-}
-
 async fn start(
     software: Software,
     zones: &[ZoneFile],
@@ -150,17 +120,13 @@ async fn start(
 ) -> Result<NameServer, StartError> {
     let programs = spawn_blocking(programs)
         .await
-        .expect("looking for programs does not panic")?;
-    let mut attempts = 1;
-    loop {
+        .expect("looking for programs does not panic")
+        .map_err(StartError::missing)?;
+    start::start(async || {
         let address = free_address().map_err(system("a free port"))?;
-        match start_once(&programs, software, address, zones, key).await {
-            Err(StartError::Exited(exited)) if exited.port_was_taken() && attempts < ATTEMPTS => {
-                attempts += 1;
-            }
-            settled => return settled,
-        }
-    }
+        start_once(&programs, software, address, zones, key).await
+    })
+    .await
 }
 
 async fn start_once(
@@ -206,26 +172,13 @@ async fn ready(
     process: &mut Process,
 ) -> Result<(), StartError> {
     let what = format!("{software} to answer for its zones");
-    let asked = eventually(
-        READY_WITHIN,
-        &what,
-        async || -> Result<Result<(), Exited>, String> {
-            if let Err(exited) = process.running() {
-                return Ok(Err(exited));
-            }
-            for zone in zones {
-                speaks_for(address, &zone.origin).await?;
-            }
-            Ok(Ok(()))
-        },
-    );
-    match asked.await {
-        Ok(settled) => settled.map_err(StartError::Exited),
-        Err(overdue) => Err(StartError::NotReady {
-            overdue,
-            last_words: process.last_words(),
-        }),
-    }
+    start::ready(&what, READY_WITHIN, &mut [process], async || {
+        for zone in zones {
+            speaks_for(address, &zone.origin).await?;
+        }
+        Ok(())
+    })
+    .await
 }
 
 async fn speaks_for(address: SocketAddr, origin: &str) -> Result<(), String> {
@@ -256,8 +209,4 @@ async fn ask(address: SocketAddr, origin: &str) -> io::Result<Vec<u8>> {
     let length = socket.recv(&mut answer).await?;
     answer.truncate(length);
     Ok(answer)
-}
-
-fn system(what: &'static str) -> impl Fn(io::Error) -> StartError {
-    move |source| StartError::System { what, source }
 }

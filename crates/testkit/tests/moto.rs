@@ -7,11 +7,12 @@
 
 use std::net::TcpStream;
 
-use testkit::moto::{Moto, StartError};
+use testkit::StartError;
+use testkit::moto::Moto;
 
 async fn start() -> Moto {
     let started = Moto::start().await;
-    if let Err(StartError::Program(error)) = &started {
+    if let Err(StartError::Missing(error)) = &started {
         panic!("no moto: {error}");
     }
     started.unwrap()

@@ -9,7 +9,8 @@ use std::fs;
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use testkit::name_server::{NameServer, Software, StartError, ZoneFile};
+use testkit::StartError;
+use testkit::name_server::{NameServer, Software, ZoneFile};
 
 const SOON: Duration = Duration::from_secs(10);
 
@@ -24,7 +25,7 @@ fn zone_file(folder: &tempfile::TempDir, text: &str) -> ZoneFile {
 
 async fn start(software: Software, zone: ZoneFile) -> Result<NameServer, StartError> {
     let started = NameServer::start(software, &[zone]).await;
-    if let Err(StartError::Programs(error)) = &started {
+    if let Err(StartError::Missing(error)) = &started {
         panic!("no name servers: {error}");
     }
     started

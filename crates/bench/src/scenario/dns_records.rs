@@ -197,14 +197,13 @@ impl Bench {
 
     /// Returns when every record says that it is ready.
     async fn until_ready(&self, records: usize) -> Result<()> {
-        let ready = async || -> Result<usize> {
-            let list = self.records().list(&ListParams::default()).await?;
-            let ready = list.items.iter().filter(|record| is_ready(record));
-            Ok(ready.count())
-        };
         let all = async {
-            while ready().await? < records {
-                sleep(Duration::from_millis(500)).await;
+            while Numbers::read(self.http)
+                .await?
+                .sum("dns_provider_record_ready", "")
+                < count(records)
+            {
+                sleep(Duration::from_millis(100)).await;
             }
             Ok(())
         };
@@ -221,10 +220,12 @@ impl Bench {
         let version = list.metadata.resource_version.unwrap_or_default();
         let mut events = api.watch(&WatchParams::default(), &version).await?.boxed();
         let mut times = Vec::new();
-        for edition in 1..=CHANGES {
+        let mut editions = vec![0; records];
+        for _ in 0..CHANGES {
             let record = chance.random_range(0..records);
-            let patch =
-                Patch::Merge(json!({ "spec": { "endpoints": endpoints(record, names, edition) } }));
+            editions[record] += 1;
+            let endpoints = endpoints(record, names, editions[record]);
+            let patch = Patch::Merge(json!({ "spec": { "endpoints": endpoints } }));
             let name = format!("d-{record}");
             let changed = api.patch(&name, &PatchParams::default(), &patch).await?;
             let (acknowledged, generation) = (Instant::now(), changed.metadata.generation);
@@ -289,12 +290,6 @@ fn endpoints(record: usize, names: usize, edition: usize) -> Value {
         })
     };
     (0..names).map(endpoint).collect()
-}
-
-fn is_ready(record: &api::DnsRecord) -> bool {
-    let status = record.status.iter();
-    let mut conditions = status.flat_map(|status| &status.conditions);
-    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
 fn count(number: usize) -> f64 {

@@ -2,22 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
 
 use api::Decoded;
 use api::foreign::Gateway;
 use api::parse::provider_secret::ProviderKind;
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::Resource as _;
-use kube::api::{ApiResource, DynamicObject, ObjectMeta};
+use kube::api::{ApiResource, DynamicObject};
 use reconcile::gateways::Concerned;
-use reconcile::hosting::is_newer;
 use reconcile::{Gateways, ObjectKey, PolicyKey};
 use tracing::warn;
 
 use super::Key;
 use super::pass::Written;
-use crate::feed::{Event, Fed, Source};
+use crate::feed::{Event, Fed, Happened, Source, Told, is_newer, key_of};
 
 /// The Namespace whose uid stands for the cluster.
 const CLUSTER_NAMESPACE: &str = "kube-system";
@@ -104,17 +102,9 @@ impl fmt::Display for Watched {
     }
 }
 
-/// A watch: a kind, and the namespace it looks at.
-type Scope = (Watched, Option<Arc<str>>);
-
 #[derive(Debug)]
 pub(super) struct Inbox {
-    /// Watches that have not told everything yet.
-    unsynced: BTreeSet<Scope>,
-    /// What watches that tell everything anew have told so far.
-    telling: BTreeMap<Scope, BTreeSet<ObjectKey>>,
-    /// What each watch has told of.
-    known: BTreeMap<Scope, BTreeSet<ObjectKey>>,
+    told: Told<Watched>,
     /// What a pass is under way over, and what was last watched of it since it began. It waits until the pass has told
     /// what it wrote: what we have done ourselves is known before it is watched.
     passing: BTreeMap<Key, Option<Box<DynamicObject>>>,
@@ -124,16 +114,8 @@ pub(super) struct Inbox {
 
 impl Inbox {
     pub(super) fn new(sources: &[Source<Watched>]) -> Inbox {
-        let scopes = sources.iter().flat_map(|source| {
-            let namespaces = source.namespaces.iter();
-            let each = namespaces.map(|namespace| (source.kind, Some(namespace.as_str().into())));
-            let everywhere = source.namespaces.is_empty().then_some((source.kind, None));
-            each.chain(everywhere).collect::<Vec<Scope>>()
-        });
         Inbox {
-            unsynced: scopes.collect(),
-            telling: BTreeMap::new(),
-            known: BTreeMap::new(),
+            told: Told::new(sources),
             passing: BTreeMap::new(),
             gone: BTreeSet::new(),
         }
@@ -141,7 +123,7 @@ impl Inbox {
 
     /// Whether every watch has told everything once.
     pub(super) fn is_synced(&self) -> bool {
-        self.unsynced.is_empty()
+        self.told.is_synced()
     }
 
     /// The policies that have gone since this was last asked.
@@ -151,61 +133,51 @@ impl Inbox {
 
     /// Takes in what a watch tells.
     pub(super) fn take_in(&mut self, fed: Fed<Watched>, gateways: &mut Gateways) -> Concerned {
-        let scope = (fed.kind, fed.namespace);
-        match fed.event {
-            Event::Restarted => {
-                self.telling.insert(scope, BTreeSet::new());
-                Concerned::default()
+        let kind = fed.kind;
+        let installed = self.presence(&fed);
+        let mut concerned = Concerned::default();
+        for happened in self.told.take_in(fed, |kind| known(*kind, gateways)) {
+            concerned.extend(match happened {
+                Happened::Applied { key, object, anew } => {
+                    self.applied(kind, &key, object, anew, gateways)
+                }
+                Happened::Gone(key) => self.delete(kind, &key, gateways),
+            });
+        }
+        if let Some(installed) = installed {
+            concerned.extend(gateways.set_installed(installed));
+        }
+        concerned
+    }
+
+    /// Whether the cluster has Gateways, if that is what a watch tells. A cluster that has none is not waited for.
+    fn presence(&mut self, fed: &Fed<Watched>) -> Option<bool> {
+        match (&fed.event, fed.kind) {
+            (Event::Absent, Watched::Gateway) => {
+                self.told.waive(&(fed.kind, fed.namespace.clone()));
+                Some(false)
             }
-            Event::Applied(object) => self.applied(scope, object, gateways),
-            Event::Deleted(object) => {
-                let key = key(&object.metadata);
-                self.known.entry(scope.clone()).or_default().remove(&key);
-                self.delete(scope.0, &key, gateways)
-            }
-            Event::Synced => self.synced(scope, gateways),
-            Event::Absent if scope.0 == Watched::Gateway => {
-                self.unsynced.remove(&scope);
-                gateways.set_installed(false)
-            }
-            // What is known stays true until someone tells otherwise.
-            Event::Absent | Event::Stalled(_) | Event::Failed(_) => Concerned::default(),
+            (Event::Synced, Watched::Gateway) => Some(true),
+            _ => None,
         }
     }
 
     fn applied(
         &mut self,
-        scope: Scope,
+        kind: Watched,
+        key: &ObjectKey,
         object: Box<DynamicObject>,
+        anew: bool,
         gateways: &mut Gateways,
     ) -> Concerned {
-        let key = key(&object.metadata);
-        let telling = self.telling.get_mut(&scope);
-        let anew = telling.map(|told| told.insert(key.clone())).is_some();
-        let known = self.known.entry(scope.clone()).or_default();
-        known.insert(key.clone());
-        let passing = passed_over(scope.0, &key).and_then(|it| self.passing.get_mut(&it));
+        let passing = passed_over(kind, key).and_then(|it| self.passing.get_mut(&it));
         match passing {
             Some(later) => {
                 *later = Some(object);
                 Concerned::default()
             }
-            None => apply(scope.0, &key, *object, anew, gateways),
+            None => apply(kind, key, *object, anew, gateways),
         }
-    }
-
-    fn synced(&mut self, scope: Scope, gateways: &mut Gateways) -> Concerned {
-        self.unsynced.remove(&scope);
-        let told = self.telling.remove(&scope).unwrap_or_default();
-        let known = self.known.insert(scope.clone(), told.clone());
-        let mut concerned = Concerned::default();
-        for key in known.unwrap_or_default().difference(&told) {
-            concerned.extend(self.delete(scope.0, key, gateways));
-        }
-        if scope.0 == Watched::Gateway {
-            concerned.extend(gateways.set_installed(true));
-        }
-        concerned
     }
 
     /// A pass begins.
@@ -223,7 +195,7 @@ impl Inbox {
     ) -> Concerned {
         let mut concerned = Concerned::default();
         for record in written.records {
-            let key = key(record.meta());
+            let key = key_of(record.meta());
             let told = record.meta().resource_version.clone();
             if is_newer(gateways.record_version(&key), told.as_deref()) {
                 concerned.extend(gateways.apply_record(&key, record));
@@ -335,9 +307,13 @@ fn read(object: DynamicObject) -> Option<Secret> {
     }
 }
 
-fn key(object: &ObjectMeta) -> ObjectKey {
-    ObjectKey::new(
-        object.namespace.as_deref().unwrap_or_default(),
-        object.name.as_deref().unwrap_or_default(),
-    )
+/// The objects of a kind that are known.
+fn known(kind: Watched, gateways: &Gateways) -> Vec<ObjectKey> {
+    match kind {
+        Watched::DnsPolicy => gateways.policies().cloned().collect(),
+        Watched::Gateway => gateways.gateways().cloned().collect(),
+        Watched::DnsRecord => gateways.records().cloned().collect(),
+        Watched::Secret(type_) => gateways.secrets(type_).cloned().collect(),
+        Watched::Namespace => Vec::new(),
+    }
 }

@@ -2,19 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
 
 use api::Decoded;
 use api::well_known::secret_type;
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::Resource as _;
-use kube::api::{ApiResource, DynamicObject, ObjectMeta};
-use reconcile::hosting::is_newer;
+use kube::api::{ApiResource, DynamicObject};
 use reconcile::{DnsRecordKey, Hosting, ObjectKey};
 use serde::de::DeserializeOwned;
 use tracing::warn;
 
-use crate::feed::{Event, Fed, Source};
+use crate::feed::{Fed, Happened, Source, Told, is_newer};
 
 /// The Namespace whose uid stands for the cluster.
 const CLUSTER_NAMESPACE: &str = "kube-system";
@@ -98,9 +96,6 @@ impl fmt::Display for Watched {
     }
 }
 
-/// A watch: a kind, and the namespace it looks at.
-type Scope = (Watched, Option<Arc<str>>);
-
 /// What follows from an event.
 #[derive(Debug, Default)]
 pub(super) struct Touched {
@@ -114,12 +109,7 @@ pub(super) struct Touched {
 
 #[derive(Debug)]
 pub(super) struct Inbox {
-    /// Watches that have not told everything yet.
-    unsynced: BTreeSet<Scope>,
-    /// What watches that tell everything anew have told so far.
-    telling: BTreeMap<Scope, BTreeSet<ObjectKey>>,
-    /// What each watch has told of.
-    known: BTreeMap<Scope, BTreeSet<ObjectKey>>,
+    told: Told<Watched>,
     /// Records that a pass is under way over, and what was last watched of each since it began. It waits until the pass
     /// has told what it wrote: what we have done ourselves is known before it is watched.
     passing: BTreeMap<DnsRecordKey, Option<Box<DynamicObject>>>,
@@ -127,61 +117,29 @@ pub(super) struct Inbox {
 
 impl Inbox {
     pub(super) fn new(sources: &[Source<Watched>]) -> Inbox {
-        let scopes = sources.iter().flat_map(|source| {
-            let namespaces = source.namespaces.iter();
-            let each = namespaces.map(|namespace| (source.kind, Some(namespace.as_str().into())));
-            let everywhere = source.namespaces.is_empty().then_some((source.kind, None));
-            each.chain(everywhere).collect::<Vec<Scope>>()
-        });
         Inbox {
-            unsynced: scopes.collect(),
-            telling: BTreeMap::new(),
-            known: BTreeMap::new(),
+            told: Told::new(sources),
             passing: BTreeMap::new(),
         }
     }
 
     /// Whether every watch has told everything once.
     pub(super) fn is_synced(&self) -> bool {
-        self.unsynced.is_empty()
+        self.told.is_synced()
     }
 
     /// Takes in what a watch tells.
     pub(super) fn take_in(&mut self, fed: Fed<Watched>, hosting: &mut Hosting) -> Touched {
-        let scope = (fed.kind, fed.namespace);
+        let kind = fed.kind;
         let mut touched = Touched::default();
-        match fed.event {
-            Event::Restarted => {
-                self.telling.insert(scope, BTreeSet::new());
+        for happened in self.told.take_in(fed, |kind| known(*kind, hosting)) {
+            match happened {
+                Happened::Applied { key, object, anew } => match self.passing.get_mut(&key) {
+                    Some(later) if kind == Watched::DnsRecord => *later = Some(object),
+                    Some(_) | None => apply(kind, &key, *object, anew, hosting, &mut touched),
+                },
+                Happened::Gone(key) => self.delete(kind, &key, hosting, &mut touched),
             }
-            Event::Applied(object) => {
-                let key = key(&object.metadata);
-                let telling = self.telling.get_mut(&scope);
-                let anew = telling.map(|told| told.insert(key.clone())).is_some();
-                self.known
-                    .entry(scope.clone())
-                    .or_default()
-                    .insert(key.clone());
-                match self.passing.get_mut(&key) {
-                    Some(later) if scope.0 == Watched::DnsRecord => *later = Some(object),
-                    Some(_) | None => apply(scope.0, &key, *object, anew, hosting, &mut touched),
-                }
-            }
-            Event::Deleted(object) => {
-                let key = key(&object.metadata);
-                self.known.entry(scope.clone()).or_default().remove(&key);
-                self.delete(scope.0, &key, hosting, &mut touched);
-            }
-            Event::Synced => {
-                self.unsynced.remove(&scope);
-                let told = self.telling.remove(&scope).unwrap_or_default();
-                let known = self.known.insert(scope.clone(), told.clone());
-                for key in known.unwrap_or_default().difference(&told) {
-                    self.delete(scope.0, key, hosting, &mut touched);
-                }
-            }
-            // What is known stays true until someone tells otherwise.
-            Event::Absent | Event::Stalled(_) | Event::Failed(_) => {}
         }
         touched
     }
@@ -289,9 +247,14 @@ fn read<K: DeserializeOwned>(object: DynamicObject) -> Option<K> {
     }
 }
 
-fn key(object: &ObjectMeta) -> ObjectKey {
-    ObjectKey::new(
-        object.namespace.as_deref().unwrap_or_default(),
-        object.name.as_deref().unwrap_or_default(),
-    )
+/// The objects of a kind that are known.
+fn known(kind: Watched, hosting: &Hosting) -> Vec<ObjectKey> {
+    match kind {
+        Watched::DnsRecord => hosting.keys().cloned().collect(),
+        Watched::Secret(type_) => hosting.secrets(type_).cloned().collect(),
+        Watched::Namespace => {
+            let approved = hosting.approved().map(|name| ObjectKey::new("", name));
+            approved.collect()
+        }
+    }
 }

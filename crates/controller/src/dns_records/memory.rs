@@ -4,10 +4,13 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use rand::Rng;
+use reconcile::DnsRecordKey;
+use reconcile::hosting::Stand;
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
 use crate::hosted_zone::HostedZoneKey;
+use crate::metrics::{Metrics, Shown};
 
 /// How long repairs of what others changed are remembered.
 const FIGHTS_WITHIN: Duration = Duration::from_mins(10);
@@ -39,6 +42,8 @@ pub(super) struct Memory {
     pub(super) fights: VecDeque<Instant>,
     /// The zones it uses.
     pub(super) zones: BTreeSet<HostedZoneKey>,
+    /// Its numbers.
+    shown: Option<Shown>,
 }
 
 impl Memory {
@@ -74,6 +79,20 @@ impl Memory {
     pub(super) fn fail(&mut self, backoff: &Backoff, chance: &mut impl Rng) -> Duration {
         self.failures = self.failures.saturating_add(1);
         backoff.delay(self.failures, chance)
+    }
+
+    /// Shows how it stands.
+    pub(super) fn show(&mut self, key: &DnsRecordKey, stand: &Stand, metrics: &Metrics) {
+        let shown = self.shown.take();
+        let same = shown.filter(|shown| shown.root_host() == stand.root_host);
+        let shown = same.unwrap_or_else(|| metrics.show_dns_record(key, &stand.root_host));
+        shown.set(stand.writes, stand.ready);
+        self.shown = Some(shown);
+    }
+
+    /// Shows no more how it stands.
+    pub(super) fn hide(&mut self) {
+        self.shown = None;
     }
 
     /// Whether somebody else keeps changing what is written here.

@@ -9,7 +9,7 @@ use kube::api::{Api, Patch, PatchParams};
 use provider::{Error, Fault};
 use serde_json::json;
 
-use crate::stage::{NAMESPACE, Stage, minutes};
+use crate::stage::{Stage, minutes};
 use crate::weather::{Sky, Weather};
 
 const APP: &[&str] = &["app 60 A 192.0.2.1"];
@@ -268,7 +268,10 @@ async fn each_cause_of_a_full_pass_brings_one() {
                 let namespaces: Api<Namespace> = Api::all(stage.client.clone());
                 let all = json!({ "metadata": { "annotations": { approve: "all" } } });
                 let (how, all) = (PatchParams::default(), Patch::Merge(all));
-                namespaces.patch(NAMESPACE, &how, &all).await.unwrap();
+                namespaces
+                    .patch(&stage.namespace, &how, &all)
+                    .await
+                    .unwrap();
             }
             other => panic!("{other}"),
         }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod both;
+mod discovery;
 mod lifecycle;
 mod secrets;
 mod south;

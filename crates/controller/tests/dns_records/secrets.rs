@@ -259,10 +259,7 @@ async fn moves(stage: &Stage, from: &str, to: &str, secret: &str) {
 async fn a_record_with_another_secret_is_published_there_before_it_goes_from_the_old_place() {
     // P9.
     let stage = Stage::running().await;
-    let second = ZoneId("second".to_owned());
-    stage.provider.create_zone(&second, &name("example.org."));
-    let place = [("ZONE_ID", "second"), ("DOMAIN_NAME", "example.org")];
-    stage.secret("new", &place).await;
+    stage.second_zone("second", "new").await;
     stage.create("app", APP).await;
     stage.until_ready("app").await;
     stage
@@ -279,10 +276,7 @@ async fn a_record_with_another_secret_is_published_there_before_it_goes_from_the
 async fn a_record_that_cannot_leave_its_old_place_is_published_and_says_so() {
     // P9, P6.
     let stage = Stage::running().await;
-    let second = ZoneId("second".to_owned());
-    stage.provider.create_zone(&second, &name("example.org."));
-    let place = [("ZONE_ID", "second"), ("DOMAIN_NAME", "example.org")];
-    stage.secret("new", &place).await;
+    stage.second_zone("second", "new").await;
     stage.create("app", APP).await;
     stage.until_ready("app").await;
     let gone = kube::api::DeleteParams::default();
@@ -357,10 +351,7 @@ async fn a_secret_that_leads_to_another_zone_moves_its_records_as_carefully() {
 async fn a_record_that_is_deleted_while_it_moves_goes_from_both_places() {
     // P9, C4.
     let stage = Stage::running().await;
-    let second = ZoneId("second".to_owned());
-    stage.provider.create_zone(&second, &name("example.org."));
-    let place = [("ZONE_ID", "second"), ("DOMAIN_NAME", "example.org")];
-    stage.secret("new", &place).await;
+    stage.second_zone("second", "new").await;
     stage.create("app", APP).await;
     stage.until_ready("app").await;
     stage

@@ -9,7 +9,7 @@ use provider::{Error, Fault};
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::stage::{NAMESPACE, Stage, minutes, name, options};
+use crate::stage::{Stage, minutes, name, options};
 
 const APP: &[&str] = &["app 60 A 192.0.2.1"];
 
@@ -513,7 +513,7 @@ async fn a_record_that_cannot_be_decoded_says_so_and_stops_nobody_else() {
         .unwrap();
     let resource = ApiResource::erase::<api::DnsRecord>(&());
     let records: Api<DynamicObject> =
-        Api::namespaced_with(stage.client.clone(), NAMESPACE, &resource);
+        Api::namespaced_with(stage.client.clone(), &stage.namespace, &resource);
     let odd: DynamicObject = serde_json::from_value(json!({
         "apiVersion": "kuadrant.io/v1alpha1", "kind": "DNSRecord",
         "metadata": { "name": "odd" },

@@ -1,4 +1,5 @@
-//! The loop over DNSRecords on an API in the same process, with a provider in memory, on a clock that waits for nobody.
+//! The loop over DNSRecords with a provider in memory: on an API in the same process, where the clock waits for nobody, or
+//! on kube-apiserver, where everything takes its time.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -25,6 +26,7 @@ use reconcile::dns_record::Pace;
 use reconcile::hosted::GuardRules;
 use reconcile::hosting::HostingPolicy;
 use serde_json::{Value, json};
+use testkit::control_plane::{self, Identity};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
@@ -37,10 +39,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// More than anything takes on the clock of these tests.
 const SOON: Duration = Duration::from_mins(2);
 
-pub(crate) const NAMESPACE: &str = "web";
+/// Which API.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Home {
+    Embedded,
+    Real,
+}
 
 pub(crate) struct Stage {
     pub(crate) client: Client,
+    pub(crate) namespace: String,
     /// The way that the loop takes to the API.
     pub(crate) way: Client,
     pub(crate) provider: Arc<InMemory>,
@@ -52,7 +60,7 @@ pub(crate) struct Stage {
     pub(crate) neighbours: Option<mpsc::Sender<Neighbour>>,
     clock: Clock,
     running: Option<RunningDnsRecords>,
-    _apiserver: Apiserver,
+    _apiserver: Option<Apiserver>,
 }
 
 /// Leads every Secret to the provider of the test, and remembers with which credentials.
@@ -84,32 +92,44 @@ pub(crate) fn minutes(minutes: u64) -> Duration {
 impl Stage {
     /// A namespace with a Secret `dns` for `example.org`, whose zone is there, and nobody running.
     pub(crate) async fn open() -> Stage {
-        let apiserver = Apiserver::open(apiserver::Options::default())
-            .await
-            .unwrap();
-        let client = apiserver.client();
+        Stage::at(Home::Embedded).await
+    }
+
+    /// The same on either API.
+    pub(crate) async fn at(home: Home) -> Stage {
+        let (client, apiserver) = match home {
+            Home::Embedded => {
+                let options = apiserver::Options::default();
+                let apiserver = Apiserver::open(options).await.unwrap();
+                (apiserver.client(), Some(apiserver))
+            }
+            Home::Real => {
+                let plane = control_plane::shared().await;
+                (plane.client(Identity::Admin), None)
+            }
+        };
         testkit::crds::install(&client, &api::crds::all())
             .await
             .unwrap();
-        let namespace = Namespace {
-            metadata: kube::core::ObjectMeta {
-                name: Some(NAMESPACE.to_owned()),
-                ..Default::default()
-            },
-            ..Namespace::default()
+        let (namespace, narrowed) = match home {
+            Home::Embedded => (own_namespace(&client).await, Vec::new()),
+            // Others use it, too.
+            Home::Real => {
+                let namespace = testkit::namespace(&client, "web").await.unwrap();
+                (namespace.clone(), vec![namespace])
+            }
         };
-        let namespaces: Api<Namespace> = Api::all(client.clone());
-        namespaces
-            .create(&PostParams::default(), &namespace)
-            .await
-            .unwrap();
         let stage = Stage {
             way: client.clone(),
             client,
             provider: Arc::new(InMemory::default()),
             zone: ZoneId("example.org".to_owned()),
             opened: Arc::default(),
-            options: options(),
+            options: DnsRecordOptions {
+                namespaces: narrowed,
+                ..options()
+            },
+            namespace,
             registry: Registry::default(),
             neighbours: None,
             clock: Clock::starting_at(START.parse().unwrap()),
@@ -126,6 +146,14 @@ impl Stage {
             )
             .await;
         stage
+    }
+
+    /// A second zone for `example.org`, and a Secret for it.
+    pub(crate) async fn second_zone(&self, zone: &str, secret: &str) {
+        let id = ZoneId(zone.to_owned());
+        self.provider.create_zone(&id, &name("example.org."));
+        let place = [("ZONE_ID", zone), ("DOMAIN_NAME", "example.org")];
+        self.secret(secret, &place).await;
     }
 
     /// Where everything runs already.
@@ -207,11 +235,11 @@ impl Stage {
     }
 
     pub(crate) fn secrets(&self) -> Api<Secret> {
-        Api::namespaced(self.client.clone(), NAMESPACE)
+        Api::namespaced(self.client.clone(), &self.namespace)
     }
 
     pub(crate) fn records(&self) -> Api<api::DnsRecord> {
-        Api::namespaced(self.client.clone(), NAMESPACE)
+        Api::namespaced(self.client.clone(), &self.namespace)
     }
 
     /// Creates a DNSRecord below `example.org`, published with the Secret `dns`. `endpoints` are `name TTL TYPE target…`.
@@ -397,6 +425,15 @@ impl Stage {
             .resource_version()
             .unwrap()
     }
+}
+
+async fn own_namespace(client: &Client) -> String {
+    let namespace = serde_json::from_value(json!({ "metadata": { "name": "web" } }));
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let created = namespaces
+        .create(&PostParams::default(), &namespace.unwrap())
+        .await;
+    created.unwrap().name_any()
 }
 
 pub(crate) fn options() -> DnsRecordOptions {

@@ -26,7 +26,7 @@ use generate::Generator;
 use query::{Query, Transport};
 use report::Report;
 use rules::Rules;
-use testkit::name_server::StartError;
+use testkit::StartError;
 use world::{Running, World};
 
 /// Queries, if nobody asks for more or less.
@@ -53,7 +53,7 @@ async fn the_name_server_answers_as_nsd_knot_and_bind() {
             .unwrap_or_else(|why| panic!("{why}"));
         let running = match world.serve().await {
             Ok(running) => running,
-            Err(error @ StartError::Programs(_)) => panic!("no name servers: {error}"),
+            Err(error @ StartError::Missing(_)) => panic!("no name servers: {error}"),
             Err(error) => panic!("{error}"),
         };
         let mut generator = Generator::new(&world, seed);

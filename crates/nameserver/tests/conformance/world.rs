@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use dns::{Name, Publication, Rdata, Rtype, Sighting, Version, zonefile};
 use nameserver::{Limits, Options, Server};
-use testkit::name_server::{NameServer, Software, StartError, ZoneFile};
+use testkit::StartError;
+use testkit::name_server::{NameServer, Software, ZoneFile};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 

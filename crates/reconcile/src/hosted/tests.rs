@@ -163,7 +163,8 @@ impl Place {
             waiting: self.waiting,
             now: now(),
         };
-        let agenda = agenda(&mut self.hosted, asks, &limits(), &guarded);
+        let asks: Vec<&Ask> = asks.iter().collect();
+        let agenda = agenda(&mut self.hosted, &asks, &limits(), &guarded);
         assert_eq!(*self.hosted.inventory.holdings(), before, "it only plans");
         assert_eq!(agenda.verdicts.len(), asks.len());
         let mut names = BTreeSet::new();

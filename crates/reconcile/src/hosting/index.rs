@@ -120,6 +120,11 @@ impl Index {
         records.flatten().cloned().collect()
     }
 
+    /// The records at the names of a record, itself among them.
+    pub(super) fn sharers(&self, node: &RecordNode) -> BTreeSet<DnsRecordKey> {
+        self.at_names(&names(node))
+    }
+
     pub(super) fn of_owner(&self, owner: &OwnerId) -> impl Iterator<Item = &DnsRecordKey> {
         self.owners.get(owner).into_iter().flatten()
     }

@@ -110,6 +110,7 @@ impl RecordNode {
 /// A Secret of a provider.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct SecretNode {
+    pub(super) type_: String,
     pub(super) access: Result<ProviderSecret, Vec<Problem>>,
     /// Whether it is for records that name none.
     pub(super) default: bool,
@@ -120,6 +121,7 @@ impl SecretNode {
         let labels = secret.metadata.labels.as_ref();
         let default = labels.and_then(|all| all.get(label::DEFAULT_PROVIDER));
         SecretNode {
+            type_: secret.type_.clone().unwrap_or_default(),
             access: provider_secret::parse(secret, discovery),
             default: default.is_some_and(|value| value == TRUE),
         }
@@ -140,13 +142,6 @@ impl SecretNode {
 /// Whether everything in a Namespace is approved (P10).
 pub(super) fn approves_all(namespace: &Namespace) -> bool {
     annotation_of(&namespace.metadata, annotation::APPROVE) == Some(ALL)
-}
-
-/// Whether an object is newer than a version that is known. Versions that are not numbers are not compared.
-pub fn is_newer(known: Option<&str>, told: Option<&str>) -> bool {
-    let number = |version: Option<&str>| version.and_then(|version| version.parse::<u64>().ok());
-    let (known, told) = (number(known), number(told));
-    known.zip(told).is_none_or(|(known, told)| known < told)
 }
 
 fn annotation_of<'a>(meta: &'a ObjectMeta, key: &str) -> Option<&'a str> {

@@ -2,7 +2,8 @@
 
 use tokio::sync::OnceCell;
 
-use super::{ControlPlane, StartError};
+use super::ControlPlane;
+use crate::StartError;
 
 static SHARED: OnceCell<Result<ControlPlane, StartError>> = OnceCell::const_new();
 

@@ -11,14 +11,14 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::ControlPlane;
-use super::build::{self, BuildError, Programs};
+use super::build::{self, Programs};
 use super::credentials::{
-    Credentials, CredentialsError, Identity, SERVER_CERTIFICATE, SERVER_KEY, SERVICE_ACCOUNT_KEY,
+    Credentials, Identity, SERVER_CERTIFICATE, SERVER_KEY, SERVICE_ACCOUNT_KEY,
     SERVICE_ACCOUNT_PUBLIC_KEY, TOKENS,
 };
 use super::runs::Run;
-use crate::process::{Exited, Process};
-use crate::wait::{Overdue, eventually};
+use crate::process::Process;
+use crate::start::{self, StartError, system};
 
 /// A start takes three seconds on an idle machine; the rest is for one that is busy building.
 const READY_WITHIN: Duration = Duration::from_secs(90);
@@ -26,58 +26,21 @@ const READY_WITHIN: Duration = Duration::from_secs(90);
 /// A server that is ready says so at once.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
-/// How often a start is tried when others take its ports. One collision is rare already.
-const ATTEMPTS: usize = 5;
-
 /// What runs in kube-controller-manager. The third is there because the built-in roles `admin`,
 /// `edit` and `view` are empty until it has filled them.
 const CONTROLLERS: &str =
     "garbage-collector-controller,namespace-controller,clusterrole-aggregation-controller";
 
-/// Why a control plane did not come up.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// There is nothing to start.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// Keys and certificates could not be made.
-    #[error(transparent)]
-    Credentials(#[from] CredentialsError),
-    /// A directory, a port or a process could not be had.
-    #[error("{what}: {source}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A program ended.
-    #[error(transparent)]
-    Exited(#[from] Exited),
-    /// A program runs but is not ready.
-    #[error("{overdue}; {last_words}")]
-    NotReady {
-        /// What was waited for, and the last answer.
-        overdue: Overdue,
-        /// The end of the program's log.
-        last_words: String,
-    },
-}
-
 pub(super) async fn start() -> Result<ControlPlane, StartError> {
     let programs = spawn_blocking(build::programs)
         .await
-        .expect("building does not panic")?;
-    let mut attempts = 1;
-    loop {
+        .expect("building does not panic")
+        .map_err(StartError::missing)?;
+    start::start(async || {
         let ports = Ports::free().map_err(system("free ports"))?;
-        match start_once(&programs, ports).await {
-            Err(StartError::Exited(exited)) if exited.port_was_taken() && attempts < ATTEMPTS => {
-                attempts += 1;
-            }
-            settled => return settled,
-        }
-    }
+        start_once(&programs, ports).await
+    })
+    .await
 }
 
 /// Ends the API server as a crash would, and starts it again.
@@ -92,7 +55,7 @@ pub(super) async fn restart_api_server(plane: &mut ControlPlane) -> Result<(), S
 
 async fn start_once(programs: &Programs, ports: Ports) -> Result<ControlPlane, StartError> {
     let mut run = Run::begin().map_err(system("the directory of the run"))?;
-    let credentials = Credentials::create(run.path())?;
+    let credentials = Credentials::create(run.path()).map_err(StartError::missing)?;
     let url = format!("https://127.0.0.1:{}", ports.api_server);
     credentials
         .write_kubeconfigs(run.path(), &url)
@@ -217,29 +180,10 @@ async fn ready(
     path: &'static str,
     processes: &mut [&mut Process],
 ) -> Result<(), StartError> {
-    let asked = eventually(
-        READY_WITHIN,
-        path,
-        async || -> Result<Result<(), Exited>, String> {
-            match processes
-                .iter_mut()
-                .try_for_each(|process| process.running())
-            {
-                Ok(()) => ask(client, path).await.map(Ok),
-                Err(exited) => Ok(Err(exited)),
-            }
-        },
-    );
-    match asked.await {
-        Ok(settled) => settled.map_err(StartError::Exited),
-        Err(overdue) => {
-            let last_words = processes.last().map(|process| process.last_words());
-            Err(StartError::NotReady {
-                overdue,
-                last_words: last_words.unwrap_or_default(),
-            })
-        }
-    }
+    start::ready(path, READY_WITHIN, processes, async || {
+        ask(client, path).await
+    })
+    .await
 }
 
 /// A stranger on our port may take the connection and say nothing, so each answer has a deadline.
@@ -251,10 +195,6 @@ async fn ask(client: &Client, path: &str) -> Result<(), String> {
         Ok(answer) => answer.map(|_| ()).map_err(|error| error.to_string()),
         Err(_) => Err(format!("no answer within {ANSWER_WITHIN:?}")),
     }
-}
-
-fn system(what: &'static str) -> impl Fn(io::Error) -> StartError {
-    move |source| StartError::System { what, source }
 }
 
 #[cfg(test)]

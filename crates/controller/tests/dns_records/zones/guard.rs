@@ -12,7 +12,7 @@ use provider::{Error, Fault};
 use serde_json::json;
 
 use super::house::{crowd, member, run_behind_door, saying, until_ready};
-use crate::stage::{NAMESPACE, Stage, minutes, name};
+use crate::stage::{Stage, minutes, name};
 
 /// What is left when only the SOA is.
 fn emptied(stage: &Stage) -> Holdings {
@@ -117,7 +117,7 @@ async fn everything_in_a_namespace_is_approved_at_once() {
     let patch = json!({ "metadata": { "annotations": { annotation::APPROVE: "all" } } });
     let patch = Patch::Merge(patch);
     let params = PatchParams::default();
-    let patched = namespaces.patch(NAMESPACE, &params, &patch).await;
+    let patched = namespaces.patch(&stage.namespace, &params, &patch).await;
     patched.unwrap();
     let waited = until_ready(&stage, 12).await;
     assert!(waited < Duration::from_secs(20), "{waited:?}");

@@ -196,3 +196,27 @@ async fn records_whose_secret_went_with_them_say_so_and_can_be_let_go() {
         assert!(stage.addresses("r001").is_none());
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_two_records_share_stays_when_one_edits_it_away() {
+    // E7: repaired at once, not at the other's next look.
+    let stage = Stage::running().await;
+    let root = json!({ "rootHost": "www.example.org" });
+    let shared: &[&str] = &["www 60 A 192.0.2.1 192.0.2.2"];
+    stage.create_with("one", root.clone(), shared).await;
+    stage.create_with("two", root, shared).await;
+    until_ready(&stage, 2).await;
+    stage.edit("one", &["www 60 A 192.0.2.1"]).await;
+    stage
+        .until("one", "Ready", "False/AwaitingValidation")
+        .await;
+    stage.until_ready("one").await;
+    stage.pass_time(Duration::from_secs(10)).await;
+    assert_eq!(
+        stage.addresses("www").as_deref(),
+        Some("60 192.0.2.1 192.0.2.2")
+    );
+    let writes = stage.provider.calls().1;
+    stage.pass_time(minutes(60)).await;
+    assert_eq!(stage.provider.calls().1, writes, "nobody flaps");
+}

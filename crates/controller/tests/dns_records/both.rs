@@ -1,0 +1,267 @@
+//! The life of a record as it really takes its time, on the embedded API and on kube-apiserver alike.
+
+use std::time::Duration;
+
+use dns::ownership::OwnerId;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, Patch, PatchParams};
+use serde_json::json;
+use testkit::eventually;
+
+use crate::stage::{Home, Stage};
+
+/// What is waited for takes a second or two; the rest is for a machine that is busy building.
+const SOON: Duration = Duration::from_mins(1);
+
+const APP: &[&str] = &["app 60 A 192.0.2.1"];
+
+/// Each behaviour on each API.
+macro_rules! on_both {
+    ($($(#[doc = $doc:literal])* $name:ident;)+) => {
+        mod embedded {
+            $($(#[doc = $doc])* #[tokio::test]
+            async fn $name() { super::$name(super::quick(super::Home::Embedded).await).await; })+
+        }
+        mod real {
+            $($(#[doc = $doc])* #[tokio::test]
+            async fn $name() { super::$name(super::quick(super::Home::Real).await).await; })+
+        }
+    };
+}
+
+on_both! {
+    /// C1–C4.
+    a_record_is_written_looked_at_ready_and_gone;
+    /// C1–C3: the finalizer, what was written, and that it is there.
+    a_record_costs_three_writes;
+    /// C10.
+    what_somebody_changes_is_put_right;
+    /// P5, P6.
+    a_secret_that_goes_takes_nothing_along_and_is_used_when_it_comes_back;
+    /// P3, P6, C8.
+    a_record_before_its_secret_is_published_when_the_secret_comes;
+    /// P2.
+    a_secret_that_cannot_be_used_says_which_field;
+    /// P9.
+    a_record_with_another_secret_moves;
+    /// P10.
+    what_a_person_did_not_ask_for_is_held_until_approved;
+    /// C5: what was looked at is not looked at again.
+    a_second_controller_after_the_first_writes_nothing;
+    /// C4, E13.
+    a_record_deleted_while_nobody_runs_is_cleaned_up;
+    /// K4.
+    a_record_that_breaks_keeps_what_it_published;
+}
+
+/// Where everything runs, and nothing is waited for longer than it must.
+async fn quick(home: Home) -> Stage {
+    let mut stage = Stage::at(home).await;
+    stage.options.validation = Duration::from_millis(200);
+    stage.options.pace.requeue = Duration::from_secs(2);
+    stage.options.pace.valid_for = Duration::from_secs(1);
+    stage.run();
+    stage
+}
+
+/// Waits until something of the provider is so.
+async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let seen = eventually(
+        SOON,
+        what,
+        async || if holds() { Ok(()) } else { Err("not yet") },
+    );
+    seen.await.unwrap();
+}
+
+async fn a_record_is_written_looked_at_ready_and_gone(stage: Stage) {
+    stage.create("app", APP).await;
+    stage.until_ready("app").await;
+    assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.1"));
+    assert_eq!(stage.sets(), 2, "the set and its mark");
+    let status = stage.status("app").await;
+    assert_eq!(status.observed_generation, Some(1));
+    assert_eq!(status.write_counter, Some(0));
+    assert_eq!(status.zone_id.as_deref(), Some("example.org"));
+    stage.edit("app", &["app 60 A 192.0.2.2"]).await;
+    until("the new address", || {
+        stage.addresses("app").as_deref() == Some("60 192.0.2.2")
+    })
+    .await;
+    stage.delete("app").await;
+    stage.until_gone("app").await;
+    assert_eq!(stage.sets(), 0);
+}
+
+async fn a_record_costs_three_writes(mut stage: Stage) {
+    stage.stop().await;
+    // What is looked at again is written again.
+    stage.options.pace.requeue = SOON;
+    stage.options.pace.valid_for = SOON;
+    stage.run();
+    for record in ["one", "two", "three"] {
+        let endpoint = format!("{record} 60 A 192.0.2.1");
+        stage.create(record, &[&endpoint]).await;
+    }
+    for record in ["one", "two", "three"] {
+        stage.until_ready(record).await;
+    }
+    let text = stage.measured();
+    let writes = text
+        .lines()
+        .filter(|line| line.starts_with("zonewright_api_writes_total{resource=\"dnsrecords"));
+    let counts = writes.map(|line| line.rsplit_once(' ').unwrap().1.parse::<u32>().unwrap());
+    assert_eq!(counts.sum::<u32>(), 9, "{text}");
+}
+
+async fn what_somebody_changes_is_put_right(stage: Stage) {
+    stage.create("app", APP).await;
+    stage.until_ready("app").await;
+    stage.tamper("app", &["203.0.113.1"]);
+    until("the address to be back", || {
+        stage.addresses("app").as_deref() == Some("60 192.0.2.1")
+    })
+    .await;
+    stage.until_ready("app").await;
+}
+
+async fn a_secret_that_goes_takes_nothing_along_and_is_used_when_it_comes_back(stage: Stage) {
+    stage.create("app", APP).await;
+    stage.until_ready("app").await;
+    stage.delete_secret("dns").await;
+    stage.until("app", "Ready", "False/DNSProviderError").await;
+    assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.1"));
+    let place = [("ZONE_ID", "example.org"), ("DOMAIN_NAME", "example.org")];
+    stage.secret("dns", &place).await;
+    stage.until_ready("app").await;
+}
+
+async fn a_record_before_its_secret_is_published_when_the_secret_comes(stage: Stage) {
+    let later = json!({ "providerRef": { "name": "later" } });
+    stage.create_with("app", later, APP).await;
+    stage.until("app", "Ready", "False/DNSProviderError").await;
+    let message = stage.message("app", "Ready").await;
+    assert!(message.contains("later"), "{message}");
+    let place = [("ZONE_ID", "example.org"), ("DOMAIN_NAME", "example.org")];
+    stage.secret("later", &place).await;
+    stage.until_ready("app").await;
+}
+
+async fn a_secret_that_cannot_be_used_says_which_field(stage: Stage) {
+    stage.secret("bad", &[("DOMAIN_NAME", "example.org")]).await;
+    let bad = json!({ "providerRef": { "name": "bad" } });
+    stage.create_with("app", bad, APP).await;
+    stage.until("app", "Ready", "False/DNSProviderError").await;
+    let message = stage.message("app", "Ready").await;
+    assert!(message.contains("ZONE_ID"), "{message}");
+    stage
+        .patch_secret("bad", json!({ "stringData": { "ZONE_ID": "example.org" } }))
+        .await;
+    stage.until_ready("app").await;
+}
+
+async fn a_record_with_another_secret_moves(stage: Stage) {
+    stage.second_zone("second", "new").await;
+    stage.create("app", APP).await;
+    stage.until_ready("app").await;
+    let new = json!({ "spec": { "providerRef": { "name": "new" } } });
+    stage.patch("app", new).await;
+    until("the record to have moved", || {
+        let places = (
+            stage.is_in("example.org", "app"),
+            stage.is_in("second", "app"),
+        );
+        assert_ne!(places, (false, false), "never absent from both");
+        places == (false, true)
+    })
+    .await;
+    stage.until_ready("app").await;
+    let status = stage.status("app").await;
+    assert_eq!(status.zone_id.as_deref(), Some("second"));
+}
+
+async fn what_a_person_did_not_ask_for_is_held_until_approved(mut stage: Stage) {
+    let names: Vec<String> = (0..20).map(|index| format!("r{index}")).collect();
+    for name in &names {
+        let endpoint = format!("{name} 60 A 192.0.2.1");
+        stage.create(name, &[&endpoint]).await;
+    }
+    for name in &names {
+        stage.until_ready(name).await;
+    }
+    stage.stop().await;
+    for name in &names {
+        stage.tamper(name, &["203.0.113.1"]);
+    }
+    stage.run();
+    eventually(SOON, "a record to be held", async || {
+        let held = stage.condition("r0", "Held").await;
+        match held.as_deref() {
+            Some(says) if says.starts_with("True/") => Ok(()),
+            _ => Err(format!("{held:?}")),
+        }
+    })
+    .await
+    .unwrap();
+    assert_eq!(stage.addresses("r0").as_deref(), Some("60 203.0.113.1"));
+    let namespaces: Api<Namespace> = Api::all(stage.client.clone());
+    let all = json!({ "metadata": { "annotations": { "zonewright.dev/approve": "all" } } });
+    namespaces
+        .patch(
+            &stage.namespace,
+            &PatchParams::default(),
+            &Patch::Merge(all),
+        )
+        .await
+        .unwrap();
+    until("everything to be as wanted", || {
+        let mut names = names.iter();
+        names.all(|name| stage.addresses(name).as_deref() == Some("60 192.0.2.1"))
+    })
+    .await;
+}
+
+async fn a_second_controller_after_the_first_writes_nothing(mut stage: Stage) {
+    stage.stop().await;
+    stage.options.pace.requeue = SOON;
+    stage.options.pace.valid_for = SOON;
+    stage.run();
+    stage.create("app", APP).await;
+    stage.until_ready("app").await;
+    stage.settled().await;
+    stage.stop().await;
+    let (version, calls) = (stage.version("app").await, stage.provider.calls());
+    stage.run();
+    stage.settled().await;
+    assert_eq!(stage.version("app").await, version);
+    assert_eq!(stage.provider.calls(), calls);
+}
+
+async fn a_record_deleted_while_nobody_runs_is_cleaned_up(mut stage: Stage) {
+    stage.create("app", APP).await;
+    stage.until_ready("app").await;
+    stage.stop().await;
+    stage.delete("app").await;
+    assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.1"));
+    stage.run();
+    stage.until_gone("app").await;
+    assert_eq!(stage.sets(), 0);
+}
+
+async fn a_record_that_breaks_keeps_what_it_published(stage: Stage) {
+    stage.create("app", APP).await;
+    stage.until_ready("app").await;
+    let owner = stage.status("app").await.owner_id.map(OwnerId::new);
+    stage.edit("app", &["app 60 A none"]).await;
+    stage.until("app", "Ready", "False/ValidationError").await;
+    let message = stage.message("app", "Ready").await;
+    assert!(
+        message.contains("spec.endpoints[0].targets[0]"),
+        "{message}"
+    );
+    assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.1"));
+    stage.edit("app", &["app 60 A 192.0.2.9"]).await;
+    stage.until_ready("app").await;
+    assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.9"));
+    assert_eq!(stage.status("app").await.owner_id.map(OwnerId::new), owner);
+}
