@@ -12,8 +12,9 @@ use anyhow::Context as _;
 use api::parse::provider_secret::{ProviderKind, ProviderSecret};
 use controller::health::{self, Pulse};
 use controller::{
-    Ask, Clock, Controller, DnsRecordOptions, DnsRecords, Health, Metrics, NameServer, Open,
-    Opened, Probes, Question, Running, RunningDnsRecords, RunningProbes,
+    Ask, Clock, Controller, DnsPolicies, DnsPolicyOptions, DnsRecordOptions, DnsRecords, Health,
+    Metrics, NameServer, Open, Opened, Probes, Question, Running, RunningDnsPolicies,
+    RunningDnsRecords, RunningProbes,
 };
 use egress::Egress;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -113,6 +114,7 @@ pub(crate) struct Controllers {
     background: Background,
     running: Running,
     dns_records: RunningDnsRecords,
+    dns_policies: RunningDnsPolicies,
     /// Nobody, where the operator wants no probes.
     probes: Option<RunningProbes>,
     http: SocketAddr,
@@ -124,6 +126,7 @@ impl Controllers {
         let mut registry = Registry::default();
         let pulse = Pulse::new(Instant::now());
         let aside = Pulse::new(Instant::now()).of("DNSRecord");
+        let above = Pulse::new(Instant::now()).of("DNSPolicy");
         let metrics = Metrics::new(&mut registry);
         let (neighbours, noticed) = mpsc::channel(NEIGHBOURS_MAX);
         let controller = Controller {
@@ -158,10 +161,26 @@ impl Controllers {
             identity: identity(),
         };
         let dns_records = dns_records.start();
+        let dns_policies = DnsPolicies {
+            client: parts.client.clone(),
+            options: DnsPolicyOptions {
+                namespaces: parts.namespaces.clone(),
+                grace: parts.flags.sources.source_grace,
+            },
+            clock: Clock::System,
+            chance: StdRng::from_os_rng(),
+            leading: parts.leading.clone(),
+            metrics: metrics.clone(),
+            pulse: above.clone(),
+            identity: identity(),
+        };
+        let dns_policies = dns_policies.start();
         let mut health = Health::new(registry, pulse)
             .beside(aside)
+            .beside(above)
             .ready_when(running.checks())
-            .ready_when(dns_records.checks());
+            .ready_when(dns_records.checks())
+            .ready_when(dns_policies.checks());
         let mut probes = None;
         if parts.flags.health.enable_probes {
             let pulse = Pulse::new(Instant::now()).of("DNSHealthCheckProbe");
@@ -200,6 +219,7 @@ impl Controllers {
             background,
             running,
             dns_records,
+            dns_policies,
             probes,
             http,
             stop,
@@ -213,8 +233,10 @@ impl Controllers {
 
     /// Waits until there is nothing left to do. Whether it came to that.
     pub(crate) async fn settled(&mut self, within: Duration) -> bool {
-        // What DNSRecords have written into Zones is to be answered, too.
-        self.dns_records.settled(within).await && self.running.settled(within).await
+        // What policies have made DNSRecords of, and those have written into Zones, is to be answered, too.
+        self.dns_policies.settled(within).await
+            && self.dns_records.settled(within).await
+            && self.running.settled(within).await
     }
 
     /// Lets what has begun finish.
@@ -225,12 +247,13 @@ impl Controllers {
                 None => true,
             }
         };
-        let (zones, records, probes) = tokio::join!(
+        let (zones, records, policies, probes) = tokio::join!(
             self.running.shutdown(within),
             self.dns_records.shutdown(within),
+            self.dns_policies.shutdown(within),
             probes
         );
-        if !(zones && records && probes) {
+        if !(zones && records && policies && probes) {
             tracing::warn!("Controllers did not finish in time");
         }
         self.stop.send_replace(true);

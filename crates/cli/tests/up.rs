@@ -271,6 +271,48 @@ fn the_quickstart_answers_once_it_says_that_it_is_ready() {
     running.stop("-TERM");
 }
 
+/// D1, D4, D5, O1.
+#[test]
+fn the_gateway_of_the_example_is_answered_once_it_says_that_it_is_ready() {
+    let directory = TempDir::new().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/gateway");
+    let running = Running::start(directory.path(), &["-f", examples.to_str().unwrap()]);
+    let server = format!("@{}", running.ready["dns"][0].as_str().unwrap());
+    for (question, answer) in [
+        (["shop.apps.example.org", "A"], "192.0.2.80"),
+        (["shop.apps.example.org", "AAAA"], "2001:db8::80"),
+        (["any.tenants.apps.example.org", "A"], "192.0.2.80"),
+        (["later.apps.example.org", "A"], "NXDOMAIN"),
+    ] {
+        let output = zonewright(
+            directory.path(),
+            &[&["query", &server], &question[..]].concat(),
+        );
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains(answer), "{question:?}: {shown}");
+        assert!(!shown.contains("10.0.0.80"), "excluded: {shown}");
+    }
+    let ready = "--for=condition=Ready=True";
+    let args = [
+        "wait",
+        ready,
+        "dnspolicy/public",
+        "-n",
+        "shop",
+        "--timeout=60s",
+    ];
+    running.kubectl(&args, "");
+    let gateway = running.kubectl(
+        &["get", "gateway", "public", "-n", "shop", "-o", "yaml"],
+        "",
+    );
+    assert!(
+        gateway.contains("Object affected by DNSPolicy [shop/public]"),
+        "{gateway}"
+    );
+    running.stop("-TERM");
+}
+
 #[test]
 fn kubectl_works_with_what_up_serves() {
     let directory = TempDir::new().unwrap();

@@ -15,6 +15,7 @@
 mod backoff;
 mod clock;
 mod controller;
+mod dns_policies;
 mod dns_records;
 pub mod events;
 pub mod feed;
@@ -35,6 +36,7 @@ mod write;
 pub use backoff::Backoff;
 pub use clock::Clock;
 pub use controller::{Controller, NameServer, Options, Progress, Running};
+pub use dns_policies::{DnsPolicies, Options as DnsPolicyOptions, RunningDnsPolicies};
 pub use dns_records::{DnsRecords, Neighbour, Options as DnsRecordOptions, RunningDnsRecords};
 pub use events::Recorder;
 pub use feed::Feed;

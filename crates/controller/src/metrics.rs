@@ -6,6 +6,7 @@
 
 mod calls;
 mod dns_records;
+mod policies;
 mod probes;
 mod writes;
 
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use api::Condition;
 use kube::Client;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -55,6 +57,7 @@ pub struct Metrics {
     dns_records: dns_records::Gauges,
     provider_calls: calls::Calls,
     probes: probes::Probes,
+    policies: policies::Policies,
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
@@ -98,6 +101,7 @@ impl Metrics {
             dns_records: dns_records::Gauges::default(),
             provider_calls: Family::default(),
             probes: probes::Probes::default(),
+            policies: policies::Policies::default(),
         };
         metrics.register(registry);
         metrics
@@ -117,6 +121,7 @@ impl Metrics {
         all.register("leader", "Whether this process leads", self.leader.clone());
         all.register("events_dropped", "Kubernetes Events that were not written", self.events_dropped.clone());
         all.register("provider_calls", "Calls of providers, whatever they took", self.provider_calls.clone());
+        self.policies.register(registry);
         self.dns_records.register(registry);
         self.probes.register(registry);
     }
@@ -191,6 +196,16 @@ impl Metrics {
     /// Begins to show a DNSHealthCheckProbe (C9).
     pub(crate) fn show_probe(&self, key: &ProbeKey, host: &str) -> ShownProbe {
         self.probes.show(key, host)
+    }
+
+    /// What a DNSPolicy said about itself, and what it says now; nothing before it was seen, and after it has gone.
+    pub fn policy_stands(
+        &self,
+        policy: (&str, &str),
+        before: Option<&[Condition]>,
+        now: Option<&[Condition]>,
+    ) {
+        self.policies.stands(policy, before, now);
     }
 
     /// A Kubernetes Event will not be written.

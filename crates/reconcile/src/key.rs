@@ -27,6 +27,12 @@ pub type ProbeKey = ObjectKey;
 /// Which Secret.
 pub type SecretKey = ObjectKey;
 
+/// Which DNSPolicy.
+pub type PolicyKey = ObjectKey;
+
+/// Which Gateway.
+pub type GatewayKey = ObjectKey;
+
 impl ObjectKey {
     /// An object by namespace and name.
     pub fn new(namespace: &str, name: &str) -> ObjectKey {

@@ -10,8 +10,11 @@
 //! What it leaves to others: reading specs (`api::parse`), what a zone may hold (`dns`), and doing anything
 //! (`controller`).
 
+pub mod dns_policy;
 pub mod dns_record;
 mod finding;
+pub mod gateway;
+pub mod gateways;
 pub mod hosted;
 pub mod hosting;
 mod key;
@@ -22,8 +25,11 @@ pub mod slice;
 pub mod world;
 pub mod zone;
 
+pub use gateways::Gateways;
 pub use hosting::Hosting;
-pub use key::{Age, DnsRecordKey, Key, Label, ObjectKey, ProbeKey, RecordKey, SecretKey};
+pub use key::{
+    Age, DnsRecordKey, GatewayKey, Key, Label, ObjectKey, PolicyKey, ProbeKey, RecordKey, SecretKey,
+};
 pub use record::RecordView;
 pub use world::{Authority, Consequences, Policy, World};
 pub use zone::ZoneView;

@@ -207,8 +207,12 @@ words! {
         MissingDependency = "MissingDependency",
         /// No listener of the Gateway has a host name in the provider's domain.
         DomainNotInGateway = "DomainNotInGateway",
+        /// No listener has a host, a route and an address yet, so there is nothing to publish.
+        NothingToPublish = "NothingToPublish",
         /// Everything the policy made is ready.
         Ready = "Ready",
+        /// The policy is not enforced; condition Enforced says why.
+        NotEnforced = "NotEnforced",
         /// Something the policy made is not ready; the message names it.
         NotReady = "NotReady",
 
