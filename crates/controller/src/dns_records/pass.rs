@@ -16,13 +16,13 @@ use reconcile::DnsRecordKey;
 use reconcile::dns_record::{
     Answer, DnsRecordView, Next, Pace, Provider, Report, Want, conclude, is_clean,
 };
-use reconcile::hosted::{Cause, Work};
+use reconcile::hosted::{Ask, Cause, Work};
 use reconcile::hosting::Inputs;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::probes;
-use crate::hosted_zone::HostedZoneKey;
+use crate::hosted_zone::{HostedZone, HostedZoneKey, Reply};
 use crate::hosted_zones::HostedZones;
 use crate::write::{Target, WriteError, Writing};
 
@@ -32,6 +32,8 @@ pub(super) struct Pass {
     pub(super) inputs: Option<Inputs>,
     /// Only what was read from this time on is believed.
     pub(super) fresh: Option<Instant>,
+    /// Only what was read from this time on shows that what was written took effect (C3).
+    pub(super) proof: Option<Instant>,
     /// Somebody else keeps changing what is written.
     pub(super) contested: bool,
     /// An earlier pass wrote and could not say so.
@@ -256,7 +258,7 @@ impl Pass {
         ask.may_write &= !self.contested;
         told.unasked = ask.cause == Cause::Unasked;
         told.wanted = Some(ask.wanted.clone());
-        match zone.ask(ask, self.fresh).await {
+        match self.look(&zone, ask).await {
             Ok((apex, verdict)) => {
                 told.wrote = verdict.work == Work::Write;
                 told.answer = Answer::Looked {
@@ -270,6 +272,22 @@ impl Pass {
             }
         }
         told
+    }
+
+    /// Asks a zone. A spec that has changed is written on what is known, and at once; whether anything else took effect is
+    /// seen by a look of its own.
+    async fn look(&self, zone: &HostedZone, ask: Ask) -> Reply {
+        let proof = self.fresh.max(self.proof);
+        if self.view.is_observed() || proof == self.fresh {
+            return zone.ask(ask, proof).await;
+        }
+        let reply = zone.ask(ask.clone(), self.fresh).await?;
+        let is_there = reply.1.work == Work::Nothing;
+        if is_there {
+            zone.ask(ask, proof).await
+        } else {
+            Ok(reply)
+        }
     }
 
     fn host(&self) -> Name {
