@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use api::DnsHealthCheckProbe;
-use kube::ResourceExt as _;
+use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::stage::{NAMESPACE, Stage, minutes, options};
+use crate::stage::{Stage, minutes, options};
 
 const BOTH: &[&str] = &["app 60 A 192.0.2.1 192.0.2.2"];
 const FIRST: &str = "app-192.0.2.1";
@@ -21,12 +21,12 @@ fn checked() -> Value {
 
 impl Stage {
     fn probes(&self) -> Api<DnsHealthCheckProbe> {
-        Api::namespaced(self.client.clone(), NAMESPACE)
+        Api::namespaced(self.client.clone(), &self.namespace)
     }
 
     async fn probe_names(&self) -> Vec<String> {
         let probes = self.probes().list(&ListParams::default()).await.unwrap();
-        let mut names: Vec<String> = probes.iter().map(|probe| probe.name_any()).collect();
+        let mut names: Vec<String> = probes.iter().map(ResourceExt::name_any).collect();
         names.sort();
         names
     }
