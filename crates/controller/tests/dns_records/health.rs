@@ -261,6 +261,21 @@ async fn what_health_changes_is_no_fight_with_anybody() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_target_that_comes_and_goes_does_not_use_up_the_writes() {
+    // C7: it changes faster than anything can be seen to be there.
+    let stage = Stage::healthy().await;
+    for turn in 0..30 {
+        stage.finds(FIRST, turn % 2 == 1).await;
+        stage.pass_time(SOON).await;
+    }
+    stage.until_ready("app").await;
+    assert_eq!(
+        stage.addresses("app").as_deref(),
+        Some("60 192.0.2.1 192.0.2.2")
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_probe_that_somebody_deletes_or_edits_is_as_it_was() {
     let stage = Stage::healthy().await;
     stage
