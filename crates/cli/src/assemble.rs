@@ -128,6 +128,8 @@ impl Controllers {
         let aside = Pulse::new(Instant::now()).of("DNSRecord");
         let above = Pulse::new(Instant::now()).of("DNSPolicy");
         let metrics = Metrics::new(&mut registry);
+        let probes = parts.flags.health.enable_probes;
+        let probes = probes.then(|| probes_of(&parts, &metrics)).transpose()?;
         let (neighbours, noticed) = mpsc::channel(NEIGHBOURS_MAX);
         let controller = Controller {
             client: parts.client.clone(),
@@ -146,7 +148,7 @@ impl Controllers {
         let running = controller.start();
         let dns_records = DnsRecords {
             client: parts.client.clone(),
-            options: dns_record_options(parts.flags, parts.namespaces.clone()),
+            options: dns_record_options(parts.flags, parts.namespaces),
             open: Arc::new(Opener(providers::Registry::new(
                 parts.client.clone(),
                 egress(parts.flags, parts.loopback),
@@ -155,22 +157,22 @@ impl Controllers {
             after: Box::pin(running.first_settled(ZONES_WITHIN)),
             clock: Clock::System,
             chance: StdRng::from_os_rng(),
-            leading: parts.leading.clone(),
-            metrics: metrics.clone(),
+            leading: parts.leading,
+            metrics,
             pulse: aside.clone(),
             identity: identity(),
         };
         let dns_records = dns_records.start();
         let dns_policies = DnsPolicies {
-            client: parts.client.clone(),
+            client: parts.client,
             options: DnsPolicyOptions {
-                namespaces: parts.namespaces.clone(),
+                namespaces: parts.namespaces,
                 grace: parts.flags.sources.source_grace,
             },
             clock: Clock::System,
             chance: StdRng::from_os_rng(),
-            leading: parts.leading.clone(),
-            metrics: metrics.clone(),
+            leading: parts.leading,
+            metrics,
             pulse: above.clone(),
             identity: identity(),
         };
@@ -181,22 +183,12 @@ impl Controllers {
             .ready_when(running.checks())
             .ready_when(dns_records.checks())
             .ready_when(dns_policies.checks());
-        let mut probes = None;
-        if parts.flags.health.enable_probes {
-            let pulse = Pulse::new(Instant::now()).of("DNSHealthCheckProbe");
-            let running = Probes {
-                client: parts.client,
-                namespaces: parts.namespaces,
-                insecure: parts.flags.health.insecure_health_checks,
-                ask: Arc::new(Asker::new(egress(parts.flags, parts.loopback))?),
-                chance: StdRng::from_os_rng(),
-                leading: parts.leading,
-                metrics,
-                pulse: pulse.clone(),
-            };
-            let running = running.start();
-            health = health.beside(pulse).ready_when(running.checks());
-            probes = Some(running);
+        let mut running_probes = None;
+        if let Some(probes) = probes {
+            health = health.beside(probes.pulse.clone());
+            let running = probes.start();
+            health = health.ready_when(running.checks());
+            running_probes = Some(running);
         }
         drop(inside);
         let http = parts
@@ -220,7 +212,7 @@ impl Controllers {
             running,
             dns_records,
             dns_policies,
-            probes,
+            probes: running_probes,
             http,
             stop,
         })
@@ -281,6 +273,19 @@ impl Open for Opener {
             Ok(Opened { provider, zone })
         })
     }
+}
+
+fn probes_of(parts: &Parts<'_>, metrics: &Metrics) -> anyhow::Result<Probes> {
+    Ok(Probes {
+        client: parts.client.clone(),
+        namespaces: parts.namespaces.clone(),
+        insecure: parts.flags.health.insecure_health_checks,
+        ask: Arc::new(Asker::new(egress(parts.flags, parts.loopback))?),
+        chance: StdRng::from_os_rng(),
+        leading: parts.leading.clone(),
+        metrics: metrics.clone(),
+        pulse: Pulse::new(Instant::now()).of("DNSHealthCheckProbe"),
+    })
 }
 
 /// From probes to targets.

@@ -117,7 +117,8 @@ impl RunningProbes {
         move |now| feeds(&feed.progress(), now)
     }
 
-    /// Lets what has begun finish. Whether it did.
+    /// Ends it. Whether it did in time. Nobody waits for targets that have been asked: they are asked again by whoever
+    /// comes next.
     pub async fn shutdown(self, within: Duration) -> bool {
         self.stop.send_replace(true);
         timeout(within, self.task).await.is_ok()
@@ -143,7 +144,7 @@ impl Probes {
         }
     }
 
-    /// Runs until `stop` says so. What has been asked is waited for.
+    /// Runs until `stop` says so.
     async fn run(
         self,
         told: Told<&'static str>,
@@ -165,9 +166,6 @@ impl Probes {
                 () = until(due) => {}
                 _ = beat.tick() => {}
             }
-        }
-        while let Some(finished) = shell.rounds.next().await {
-            shell.finished(finished);
         }
     }
 }
@@ -240,13 +238,9 @@ impl Shell {
             let known = || self.nodes.keys().cloned().collect();
             for happened in self.told.take_in(fed, |_| known()) {
                 match happened {
-                    Happened::Applied {
-                        key,
-                        object,
-                        anew: _,
-                    } => {
+                    Happened::Applied { key, object, anew } => {
                         let object = Decoded::of_parts(object.metadata, object.data);
-                        self.apply(&key, object);
+                        self.apply(&key, object, anew);
                     }
                     Happened::Gone(key) => self.forget(&key),
                 }
@@ -254,10 +248,11 @@ impl Shell {
         }
     }
 
-    fn apply(&mut self, key: &ProbeKey, object: Decoded<DnsHealthCheckProbe>) {
+    /// A probe as it is now. What is told because everything is told anew is believed whatever its version.
+    fn apply(&mut self, key: &ProbeKey, object: Decoded<DnsHealthCheckProbe>, anew: bool) {
         let node = Node::read(object);
         let known = self.nodes.get(key);
-        if known.is_some_and(|known| !node.is_newer_than(known)) {
+        if known.is_some_and(|known| !anew && !node.is_newer_than(known)) {
             return;
         }
         let begins = known.is_none_or(|known| !known.asks_as(&node));
@@ -313,15 +308,14 @@ impl Shell {
     fn finished(&mut self, (finished, began): (Finished, Instant)) {
         let now = Instant::now();
         let key = finished.key;
-        let before = self.nodes.get(&key).and_then(|node| node.status.healthy);
         if let Some(written) = finished.written
             && self.nodes.contains_key(&key)
         {
-            self.apply(&key, written);
+            self.apply(&key, written, false);
         }
         let node = self.nodes.get(&key);
         if let Some(status) = node.map(|node| &node.status)
-            && status.healthy != before
+            && status.healthy != finished.before
         {
             let (healthy, reason) = (status.healthy, status.reason.as_deref());
             info!(probe = %key, healthy, reason, "Health has changed");

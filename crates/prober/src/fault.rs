@@ -2,6 +2,11 @@
 //!
 //! They stand in the status of an object that tenants read: nothing that a target has sent is repeated in them.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the errors of others: those with words of their own are listed"
+)]
+
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 use std::time::Duration;

@@ -288,7 +288,7 @@ impl DnsRecordView {
             names_wanted: self.names_wanted.clone(),
             cause: self.cause(&wanted),
             approval: self.approval.clone(),
-            may_write: self.may_write(pace),
+            may_write: self.may_write(pace) || self.health_moved(&wanted),
             owned_total: self.owned_total,
             wanted,
         })
@@ -363,16 +363,27 @@ impl DnsRecordView {
     /// Whoever changes the spec, or has the Secret lead elsewhere, has asked for what follows, for as long as it has not
     /// been published.
     fn cause(&self, wanted: &BTreeMap<HostedKey, Wanted>) -> Cause {
-        let last = published(&self.status.endpoints);
-        let is_same = |(key, set): (&HostedKey, &Wanted)| last.get(key) == Some(&set.data);
-        let published = last.len() == wanted.len() && wanted.iter().all(is_same);
         if self.deleting {
             Cause::Deleted
-        } else if self.is_observed() && self.former.is_none() && published {
+        } else if self.is_observed() && self.former.is_none() && self.is_published(wanted) {
             Cause::Unasked
         } else {
             Cause::Edited
         }
+    }
+
+    /// Whether another part of it is to be published than last time because of the health of its targets: nobody has tried
+    /// that in vain yet (C7).
+    fn health_moved(&self, wanted: &BTreeMap<HostedKey, Wanted>) -> bool {
+        let checked = self.checked.told.is_some() && self.is_observed();
+        checked && !self.is_published(wanted)
+    }
+
+    /// Whether this is what was published last.
+    fn is_published(&self, wanted: &BTreeMap<HostedKey, Wanted>) -> bool {
+        let last = published(&self.status.endpoints);
+        let is_same = |(key, set): (&HostedKey, &Wanted)| last.get(key) == Some(&set.data);
+        last.len() == wanted.len() && wanted.iter().all(is_same)
     }
 
     /// Writes in a row of this generation so far.

@@ -109,7 +109,9 @@ pub enum Publish {
 /// Looks at the health of a record.
 pub fn check(patient: Patient<'_>, probing: Probing) -> Checked {
     let Patient { claim, status, .. } = patient;
-    let Some(healthy) = claim.health_check.as_ref().filter(|_| !patient.deleting) else {
+    // What another cluster publishes is not published by what is known here.
+    let ours = !patient.deleting && !claim.delegate;
+    let Some(healthy) = claim.health_check.as_ref().filter(|_| ours) else {
         return Checked::none(patient, None);
     };
     if !probing.enabled {

@@ -23,6 +23,8 @@ pub(super) struct Round {
 /// What a round brought about.
 pub(super) struct Finished {
     pub(super) key: ProbeKey,
+    /// What was known of the target before.
+    pub(super) before: Option<bool>,
     /// What stands in the API now, if anything was written.
     pub(super) written: Option<Decoded<api::DnsHealthCheckProbe>>,
     pub(super) result: Result<(), WriteError>,
@@ -41,6 +43,7 @@ impl Round {
         let written = writing.into_written();
         Finished {
             key,
+            before: self.node.status.healthy,
             written,
             result,
         }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use api::DnsHealthCheckProbe;
-use kube::ResourceExt as _;
+use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::stage::{NAMESPACE, Stage, minutes, options};
+use crate::stage::{Stage, minutes, options};
 
 const BOTH: &[&str] = &["app 60 A 192.0.2.1 192.0.2.2"];
 const FIRST: &str = "app-192.0.2.1";
@@ -21,12 +21,12 @@ fn checked() -> Value {
 
 impl Stage {
     fn probes(&self) -> Api<DnsHealthCheckProbe> {
-        Api::namespaced(self.client.clone(), NAMESPACE)
+        Api::namespaced(self.client.clone(), &self.namespace)
     }
 
     async fn probe_names(&self) -> Vec<String> {
         let probes = self.probes().list(&ListParams::default()).await.unwrap();
-        let mut names: Vec<String> = probes.iter().map(|probe| probe.name_any()).collect();
+        let mut names: Vec<String> = probes.iter().map(ResourceExt::name_any).collect();
         names.sort();
         names
     }
@@ -258,6 +258,21 @@ async fn what_health_changes_is_no_fight_with_anybody() {
         stage.until_ready("app").await;
     }
     assert_eq!(stage.status("app").await.write_counter, Some(0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_that_comes_and_goes_does_not_use_up_the_writes() {
+    // C7: it changes faster than anything can be seen to be there.
+    let stage = Stage::healthy().await;
+    for turn in 0..30 {
+        stage.finds(FIRST, turn % 2 == 1).await;
+        stage.pass_time(SOON).await;
+    }
+    stage.until_ready("app").await;
+    assert_eq!(
+        stage.addresses("app").as_deref(),
+        Some("60 192.0.2.1 192.0.2.2")
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -161,6 +161,21 @@ async fn so_many_are_asked_at_a_time_and_the_slow_hold_up_nobody_for_long() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_target_that_hangs_does_not_keep_the_process_from_ending() {
+    // O2.
+    let mut stage = Stage::open().await;
+    let slow = Answer::After(Duration::from_secs(10), 200);
+    stage.targets.answer("192.0.2.1", slow);
+    stage.probe("a", 1).await;
+    while stage.targets.all() == 0 {
+        stage.pass_time(Duration::from_millis(100)).await;
+    }
+    let began = Instant::now();
+    stage.stop().await;
+    assert!(began.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_certificate_is_let_pass_only_where_the_probe_and_the_operator_say_so() {
     // D6.
     for (operator, probe) in [(false, false), (false, true), (true, false), (true, true)] {

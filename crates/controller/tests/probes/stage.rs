@@ -212,7 +212,7 @@ impl Stage {
         while !says(&self.status(name).await) {
             let status = self.status(name).await;
             assert!(
-                began.elapsed() < Duration::from_mins(60),
+                began.elapsed() < Duration::from_hours(1),
                 "{name}: {status:?}"
             );
             tokio::time::sleep(LOOK_EVERY).await;

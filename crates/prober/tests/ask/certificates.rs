@@ -32,17 +32,17 @@ impl Authority {
     }
 
     pub(crate) fn for_host(&self, host: &str) -> Identity {
-        self.sign(params(host))
+        self.sign(&params(host))
     }
 
     pub(crate) fn expired(&self, host: &str) -> Identity {
         let mut params = params(host);
         params.not_before = rcgen::date_time_ymd(2020, 1, 1);
         params.not_after = rcgen::date_time_ymd(2021, 1, 1);
-        self.sign(params)
+        self.sign(&params)
     }
 
-    fn sign(&self, params: CertificateParams) -> Identity {
+    fn sign(&self, params: &CertificateParams) -> Identity {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.0).unwrap();
         identity(certificate.der().clone(), &key)

@@ -98,7 +98,7 @@ pub fn conclude(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Concl
         observed_generation: view.generation,
         queued_at: Some(whole_seconds(report.began)),
         valid_for: Some(go_duration::format(signed(wait))),
-        write_counter: Some(counted(view, &found.outcome)),
+        write_counter: Some(counted(view, report, &found.outcome)),
         owner_id: Some(report.owner.to_string()),
         ..before.clone()
     };
@@ -328,9 +328,13 @@ impl PlaceFound {
 }
 
 /// C7.
-fn counted(view: &DnsRecordView, outcome: &Outcome) -> i64 {
+fn counted(view: &DnsRecordView, report: &Report<'_>, outcome: &Outcome) -> i64 {
+    let anew = report
+        .wanted
+        .is_some_and(|wanted| view.health_moved(wanted));
     match outcome {
         Outcome::Clean => 0,
+        Outcome::Wrote if anew => 1,
         Outcome::Wrote => view.writes() + 1,
         Outcome::Contested => view.writes(),
         Outcome::Failed(failed) => view.writes() + i64::from(failed.may_have_written),

@@ -49,7 +49,7 @@ fn endpoints(lines: &[&str]) -> Vec<Value> {
     lines.iter().map(one).collect()
 }
 
-fn record(lines: &[&str], check: Value) -> api::DnsRecord {
+fn record(lines: &[&str], check: &Value) -> api::DnsRecord {
     let spec = json!({
         "rootHost": "app.example.org", "endpoints": endpoints(lines), "healthCheck": check,
     });
@@ -57,7 +57,7 @@ fn record(lines: &[&str], check: Value) -> api::DnsRecord {
 }
 
 fn claim(lines: &[&str]) -> DnsRecord {
-    parse(&record(lines, json!({}))).unwrap()
+    parse(&record(lines, &json!({}))).unwrap()
 }
 
 fn shown(endpoints: &[Endpoint]) -> Vec<String> {
@@ -198,7 +198,7 @@ fn a_probe_asks_its_target_for_the_root_host_as_the_record_says() {
         "path": "/healthz", "port": 8443, "protocol": "HTTP", "interval": "1m30s", "failureThreshold": 3,
         "additionalHeadersRef": { "name": "token" },
     });
-    let claim = parse(&record(&["app A 192.0.2.1"], check)).unwrap();
+    let claim = parse(&record(&["app A 192.0.2.1"], &check)).unwrap();
     let case = Case {
         claim,
         status: DnsRecordStatus::default(),
@@ -366,6 +366,8 @@ fn probes_follow_the_record() {
     assert_eq!(check(deleted, ON).plan.remove, ["app-192.0.2.1"]);
 }
 
+type Lines<'a> = &'a [&'a str];
+
 #[test]
 fn what_is_published_follows_what_is_known() {
     // D6.
@@ -373,7 +375,6 @@ fn what_is_published_follows_what_is_known() {
     let first = ["app A 192.0.2.1"];
     let second = ["app A 192.0.2.2"];
     let none: [&str; 0] = [];
-    type Lines<'a> = &'a [&'a str];
     let cases: [(Lines<'_>, Lines<'_>, Lines<'_>, Lines<'_>); 12] = [
         // wanted, published, health; what may be published
         (&both, &none, &["192.0.2.1?", "192.0.2.2?"], &none),
@@ -537,7 +538,7 @@ fn specimen() -> impl Strategy<Value = Specimen> {
     let name = 0..LABELS.len();
     let alias = (name.clone(), name.clone(), 0..3_u8);
     let addresses = (name, proptest::collection::btree_set(1..6_u8, 1..4));
-    let published = proptest::collection::vec(proptest::prelude::any::<bool>(), 64);
+    let published = proptest::collection::vec(any::<bool>(), 64);
     let health = proptest::collection::vec(0..3_u8, TARGETS.len());
     (
         proptest::collection::vec(alias, 0..8),
