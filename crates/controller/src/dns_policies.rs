@@ -9,6 +9,7 @@ mod inbox;
 mod pass;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -100,6 +101,14 @@ impl Key {
         match self {
             Key::Gateway(_) => "Gateway",
             Key::Policy(_) => "DNSPolicy",
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Key::Gateway(key) | Key::Policy(key) => write!(f, "{} {key}", self.kind()),
         }
     }
 }
@@ -357,11 +366,11 @@ impl Shell {
             },
             Err(WriteError::Gone) => Outcome::Done,
             Err(WriteError::Stale) => {
-                debug!(?key, "Changed meanwhile");
+                debug!(%key, "Changed meanwhile");
                 Outcome::Failed
             }
             Err(WriteError::Failed(error)) => {
-                warn!(?key, %error, "Could not write");
+                warn!(%key, %error, "Could not write");
                 Outcome::Failed
             }
         };

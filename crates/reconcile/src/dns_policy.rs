@@ -155,6 +155,14 @@ pub struct Decision {
     pub(crate) sights: Sights,
 }
 
+impl Decision {
+    /// Whether a record is to be changed.
+    fn updates(&self, record: &MadeRecord) -> bool {
+        let mut updates = self.update.iter();
+        updates.any(|update| update.before.name == record.name)
+    }
+}
+
 /// A record, and what it is to be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
@@ -201,6 +209,7 @@ enum Want {
 
 /// A place for a record: a host at a provider.
 struct Slot<'a> {
+    gateway: &'a str,
     listener: &'a str,
     host: &'a Name,
     provider: &'a str,
@@ -234,21 +243,21 @@ struct Pass<'a> {
     decision: Decision,
 }
 
-impl Pass<'_> {
+impl<'v> Pass<'v> {
     /// The Gateway is gone: what was made for it goes after a while. What was made for another one stays: the policy
     /// may have been given a name that nobody has.
     fn outlive(&mut self) {
         let Some(target) = &self.view.target else {
             return;
         };
-        for record in &self.view.own {
+        for record in self.view.own.iter().filter(|it| it.marked) {
             if names::is_made_for(&record.name, &target.gateway.name, &record.listener) {
                 self.lapse(record);
             }
         }
     }
 
-    fn enforce(&mut self, claim: &DnsPolicy, gateway: &GatewayView) {
+    fn enforce(&mut self, claim: &'v DnsPolicy, gateway: &'v GatewayView) {
         let slots = self.slots(claim, gateway);
         let (own, borrowed) = (self.view.own.iter(), self.view.borrowed.iter());
         let mut pool: Vec<&MadeRecord> = own.chain(borrowed).collect();
@@ -261,8 +270,8 @@ impl Pass<'_> {
             *stands = (*stands).max(slot.stands(ready && !changed));
         }
         for record in pool {
-            let own = record.policy == self.view.key.name && record.policy_uid == self.view.uid;
-            if own {
+            // What lost the label that says that it is ours may have been taken over by a person.
+            if record.policy_uid == self.view.uid && record.marked {
                 let stand = record.host.as_ref().and_then(|host| holders.get(host));
                 self.retire(record, stand.copied());
             }
@@ -270,11 +279,13 @@ impl Pass<'_> {
     }
 
     /// The places there are, and what each is to have.
-    fn slots<'s>(&mut self, claim: &'s DnsPolicy, gateway: &'s GatewayView) -> Vec<Slot<'s>> {
+    fn slots(&mut self, claim: &'v DnsPolicy, gateway: &'v GatewayView) -> Vec<Slot<'v>> {
         let covered = |target: &&Target| claim.excluded.iter().any(|it| it.covers(target));
         let (excluded, left): (Vec<&Target>, Vec<&Target>) =
             gateway.addresses.iter().partition(covered);
         let addresses: Addresses = left.into_iter().cloned().collect();
+        let gateway_name = self.view.target.as_ref();
+        let gateway_name = gateway_name.map_or("", |target| &target.gateway.name);
         let sights = &mut self.decision.sights;
         sights.unreachable = addresses.is_empty();
         sights.odd.clone_from(&gateway.odd);
@@ -314,6 +325,7 @@ impl Pass<'_> {
                     Want::Publish(endpoints(host, &addresses, sharing))
                 };
                 slots.push(Slot {
+                    gateway: gateway_name,
                     listener: &listener.name,
                     host,
                     provider,
@@ -465,11 +477,14 @@ enum Stand {
 }
 
 impl Slot<'_> {
-    /// The record that is in this place: of the same listener and host, best at the same provider.
+    /// The record that is in this place: of the same listener and host, best at the same provider. One that lost its
+    /// labels is known by its name.
     fn take_from<'r>(&self, pool: &mut Vec<&'r MadeRecord>) -> Option<&'r MadeRecord> {
         let label = listener_label(self.listener);
         let fits = |record: &&MadeRecord| {
-            record.listener == label && record.host.as_ref() == Some(self.host)
+            let made = || names::is_made_for(&record.name, self.gateway, self.listener);
+            let known = record.listener == label || (!record.marked && made());
+            known && record.host.as_ref() == Some(self.host)
         };
         let here = |record: &&MadeRecord| {
             let provider = record.spec.as_ref().and_then(|it| it.provider_ref.as_ref());

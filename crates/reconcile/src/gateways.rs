@@ -557,7 +557,7 @@ impl Gateways {
         own.any(|key| {
             let node = self.policies.get(key).filter(|node| !node.deleting);
             node.is_some_and(|node| {
-                let mut made = self.own(key, node);
+                let mut made = self.marked(key, node);
                 self.standing(key, node).is_ok() || made.any(|it| it.listener == label)
             })
         })
@@ -568,7 +568,16 @@ impl Gateways {
         !self.others.contains(&key) && !self.records.contains_key(&key)
     }
 
-    /// The records that were made from a policy, and are not on their way out.
+    /// The records that were made from a policy, carry the label that says so, and are not on their way out.
+    fn marked<'a>(
+        &'a self,
+        key: &'a PolicyKey,
+        node: &'a PolicyNode,
+    ) -> impl Iterator<Item = &'a MadeRecord> {
+        self.own(key, node).filter(|record| record.marked)
+    }
+
+    /// The records that name a policy as their controller, and are not on their way out.
     fn own<'a>(
         &'a self,
         key: &'a PolicyKey,
@@ -577,12 +586,12 @@ impl Gateways {
         let keys = self.made.get(key).into_iter().flatten();
         let records = keys.filter_map(|key| self.records.get(key));
         let own = records.filter(|record| record.policy_uid == node.age.uid());
-        own.filter(|record| record.marked && !record.deleting)
+        own.filter(|record| !record.deleting)
     }
 
     /// Own records for listeners that another policy has now.
     fn passed_on(&self, key: &PolicyKey, node: &PolicyNode) -> BTreeSet<String> {
-        let own = self.own(key, node);
+        let own = self.marked(key, node);
         let passed_on = own.filter(|record| {
             let target = node.target.as_ref();
             target.is_some_and(|target| self.is_passed_on(target, record))
@@ -631,7 +640,7 @@ impl Gateways {
         let others = others.filter_map(|other| Some((other, self.policies.get(other)?)));
         // What belongs to one that is on its way out goes with it.
         let others = others.filter(|(_, node)| !node.deleting);
-        let records = others.flat_map(|(other, node)| self.own(other, node));
+        let records = others.flat_map(|(other, node)| self.marked(other, node));
         let fitting = records.filter(|record| {
             labels.contains(&record.listener)
                 && names::is_made_for(&record.name, &target.gateway.name, &record.listener)

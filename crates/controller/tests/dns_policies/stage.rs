@@ -47,7 +47,10 @@ impl Stage {
         let definitions = match home {
             Home::Embedded => api::foreign::crds(),
             // As a cluster has it, with all its rules.
-            Home::Real => gateway_api::crds().unwrap(),
+            Home::Real => {
+                let read = tokio::task::spawn_blocking(gateway_api::crds);
+                read.await.unwrap().unwrap()
+            }
         };
         testkit::crds::install(&stage.client, &definitions)
             .await

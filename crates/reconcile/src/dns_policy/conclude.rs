@@ -215,7 +215,11 @@ impl<'a> Records<'a> {
         };
         let taken = decision.update.iter().map(|it| &it.before);
         let taken = taken.filter(|it| it.policy_uid != view.uid);
-        let all = view.own.iter().chain(taken).filter(|it| !goes(it));
+        let own = view
+            .own
+            .iter()
+            .filter(|it| it.marked || decision.updates(it));
+        let all = own.chain(taken).filter(|it| !goes(it));
         Records {
             standing: all.map(|it| (it, changed(it))).collect(),
             new: decision.create.len(),

@@ -31,7 +31,7 @@ pub(super) fn refused(view: &DnsPolicyView, refusal: &Refusal) -> Why {
         Refusal::NoGateway => {
             let gateway = target.map_or_else(String::new, |it| it.gateway.to_string());
             let message = format!(
-                "DNSPolicy target {} was not found: spec.targetRef.name: there is no Gateway {gateway}; create it or correct the reference, and this goes on by itself",
+                "DNSPolicy target {} was not found: spec.targetRef.name: there is no Gateway {gateway}; create it or correct the reference, and this goes on by itself; what was published for it stays for a while",
                 named(target)
             );
             (Reason::TargetNotFound, message)

@@ -113,6 +113,20 @@ fn records_of_others_are_never_touched() {
 }
 
 #[test]
+fn a_record_without_our_label_is_never_removed() {
+    // D1: a person has taken it over.
+    let mut house = open(&["web app.example.org"]);
+    house.policy("all", &json!({ "excludeAddresses": ["/"] }));
+    house.settle();
+    house.tamper("gw-web", |record| record.metadata.labels = None);
+    house.gateway("gw", &["other other.example.org"], &["192.0.2.1"]);
+    house.policy("all", &json!({}));
+    house.settle();
+    assert_eq!(house.names(), ["gw-other", "gw-web"]);
+    assert_eq!(house.total("all"), 1);
+}
+
+#[test]
 fn nothing_is_made_without_a_route_or_an_address() {
     // D4.
     let cases = [
@@ -706,6 +720,11 @@ fn what_a_person_changes_in_a_record_is_put_right() {
     let labels = house.record("gw-web").metadata.labels.unwrap();
     assert_eq!(labels["app.kubernetes.io/name"], "kuadrant");
     assert_eq!(labels["mine"], "kept");
+    house.tamper("gw-web", |record| record.metadata.labels = None);
+    house.settle();
+    let again = house.record("gw-web");
+    assert_eq!(again.metadata.labels, before.metadata.labels);
+    assert_eq!((house.names().len(), house.total("all")), (1, 1));
     house.delete_record("gw-web");
     house.settle();
     assert_eq!(house.names(), ["gw-web"]);

@@ -153,7 +153,7 @@ impl Everything {
             standing,
             reachable: gateway.is_some_and(|it| it.1),
             domain: domain.map(|it| format!("d{it}.example.")),
-            own: self.shown(|_, made| Everything::is_own(policy, made)),
+            own: self.shown(|_, made| made.policy == Some((policy, true)) && !made.deleting),
             borrowed: self.shown(|place, made| {
                 let lender = self.lender(policy, made);
                 let fits = listeners.contains(&made.listener);
