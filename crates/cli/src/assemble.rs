@@ -4,7 +4,7 @@
 //! stored while everything else is still starting; it goes last.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use controller::{
 use egress::Egress;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use kube::Client;
-use nameserver::{Limits, OpenError, Server};
+use nameserver::{Limits, OpenError, Places, Server};
 use prober::{Asking, Prober};
 use prometheus_client::registry::Registry;
 use provider::Boxed;
@@ -65,12 +65,17 @@ pub(crate) struct Answering {
 
 impl Answering {
     /// Listens, and answers with what is stored.
-    pub(crate) fn open(address: SocketAddr, store: Option<PathBuf>) -> anyhow::Result<Answering> {
+    pub(crate) fn open(
+        address: SocketAddr,
+        store: Option<PathBuf>,
+        places: Option<Arc<Places>>,
+    ) -> anyhow::Result<Answering> {
         let (publications, told) = mpsc::channel(PUBLICATIONS_MAX);
         let (seen, sightings) = mpsc::channel(SIGHTINGS_MAX);
         let options = nameserver::Options {
             listeners: vec![address],
             store,
+            places,
             workers: None,
             limits: Limits::default(),
         };
@@ -93,6 +98,18 @@ fn explain(error: OpenError) -> anyhow::Error {
     } else {
         error.context("the name server cannot be opened")
     }
+}
+
+/// Where clients are, from the file of `--geo-database`.
+pub(crate) fn places(file: Option<&Path>) -> anyhow::Result<Option<Arc<Places>>> {
+    let Some(file) = file else { return Ok(None) };
+    let places = Places::open(file).with_context(|| {
+        let file = file.display();
+        format!(
+            "cannot use {file} to find out where clients are; choose another with --geo-database"
+        )
+    })?;
+    Ok(Some(Arc::new(places)))
 }
 
 /// What controllers are made of.

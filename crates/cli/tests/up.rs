@@ -92,6 +92,32 @@ fn a_directory_that_cannot_be_made_is_named_with_the_flag_to_change() {
     assert!(stderr.starts_with(told), "{stderr}");
 }
 
+/// N6.
+#[test]
+fn a_file_that_is_no_geo_database_is_named_with_the_flag_to_change() {
+    let directory = TempDir::new().unwrap();
+    let owners = directory.path().join("asn.mmdb");
+    fs::write(&owners, testkit::geo_database::owners()).unwrap();
+    let owners = owners.to_str().unwrap();
+    for (file, why) in [
+        ("/nowhere.mmdb", "the file cannot be read"),
+        ("/dev/null", "the file is no database in MaxMind's format"),
+        (owners, "knows no countries or continents"),
+    ] {
+        let stderr = check(
+            &[&["up", "--geo-database", file], &FREE_PORTS[..]].concat(),
+            1,
+        );
+        let told = format!(
+            "error: cannot use {file} to find out where clients are; choose another with --geo-database: "
+        );
+        assert!(
+            stderr.starts_with(&told) && stderr.contains(why),
+            "{stderr}"
+        );
+    }
+}
+
 #[test]
 fn a_manifest_that_is_not_there_stops_everything_before_it_begins() {
     let directory = TempDir::new().unwrap();
