@@ -165,7 +165,7 @@ impl Controllers {
         let running = controller.start();
         let dns_records = DnsRecords {
             client: parts.client.clone(),
-            options: dns_record_options(parts.flags, parts.namespaces),
+            options: dns_record_options(parts.flags, parts.namespaces.clone()),
             open: Arc::new(Opener(providers::Registry::new(
                 parts.client.clone(),
                 egress(parts.flags, parts.loopback),
@@ -174,8 +174,8 @@ impl Controllers {
             after: Box::pin(running.first_settled(ZONES_WITHIN)),
             clock: Clock::System,
             chance: StdRng::from_os_rng(),
-            leading: parts.leading,
-            metrics,
+            leading: parts.leading.clone(),
+            metrics: metrics.clone(),
             pulse: aside.clone(),
             identity: identity(),
         };
