@@ -355,7 +355,10 @@ impl Shell {
         let concerned = self.inbox.end(&key, finished.written, &mut self.gateways);
         self.push(concerned);
         if let Key::Policy(policy) = &key {
-            self.gateways.passed(policy, finished.lapsing);
+            // What could not be done is due still.
+            if finished.result.is_ok() {
+                self.gateways.passed(policy, finished.lapsing);
+            }
             self.show(policy);
         }
         let outcome = match &finished.result {

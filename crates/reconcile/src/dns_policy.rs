@@ -280,59 +280,60 @@ impl<'v> Pass<'v> {
 
     /// The places there are, and what each is to have.
     fn slots(&mut self, claim: &'v DnsPolicy, gateway: &'v GatewayView) -> Vec<Slot<'v>> {
-        let covered = |target: &&Target| claim.excluded.iter().any(|it| it.covers(target));
-        let (excluded, left): (Vec<&Target>, Vec<&Target>) =
-            gateway.addresses.iter().partition(covered);
-        let addresses: Addresses = left.into_iter().cloned().collect();
-        let gateway_name = self.view.target.as_ref();
-        let gateway_name = gateway_name.map_or("", |target| &target.gateway.name);
+        let reach = Reach::new(claim, gateway);
         let sights = &mut self.decision.sights;
-        sights.unreachable = addresses.is_empty();
+        sights.unreachable = reach.addresses.is_empty();
         sights.odd.clone_from(&gateway.odd);
         if claim.load_balancing.is_none() {
-            sights.surplus = addresses.surplus().cloned().collect();
+            sights.surplus = reach.addresses.surplus().cloned().collect();
         }
         let mut slots = Vec::new();
         for listener in &gateway.listeners {
-            let host = match &listener.host {
-                Ok(Some(host)) => host,
-                Ok(None) => continue,
+            match &listener.host {
+                Ok(Some(host)) => slots.extend(self.slots_of(listener, host, claim, &reach)),
+                Ok(None) => {}
                 Err(rule) => {
-                    sights.unfit.push(format!("{}: {rule}", listener.name));
-                    continue;
+                    let unfit = format!("{}: {rule}", listener.name);
+                    self.decision.sights.unfit.push(unfit);
                 }
+            }
+        }
+        slots
+    }
+
+    /// The places of one listener: one at each provider.
+    fn slots_of(
+        &mut self,
+        listener: &'v ListenerView,
+        host: &'v Name,
+        claim: &'v DnsPolicy,
+        reach: &Reach,
+    ) -> Vec<Slot<'v>> {
+        let sights = &mut self.decision.sights;
+        sights.hosts += 1;
+        if !listener.attached {
+            sights.unattached.push(listener.name.clone());
+        }
+        let target = self.view.target.as_ref();
+        let mut slots = Vec::new();
+        for (provider, name) in &listener.names {
+            let domain = self.view.domains.get(provider);
+            let outside = domain.filter(|domain| !domain.contains(host));
+            let told = outside.map(|domain| (listener.name.clone(), domain.clone()));
+            let want = if told.is_some() {
+                Want::Leave
+            } else {
+                reach.want(listener.attached, host, claim, &self.view.code)
             };
-            sights.hosts += 1;
-            if !listener.attached {
-                sights.unattached.push(listener.name.clone());
-            }
-            for (provider, name) in &listener.names {
-                let domain = self.view.domains.get(provider);
-                let outside = domain.filter(|domain| !domain.contains(host));
-                sights
-                    .outside
-                    .extend(outside.map(|it| (listener.name.clone(), it.clone())));
-                let want = if outside.is_some() {
-                    Want::Leave
-                } else if !listener.attached {
-                    Want::Lapse
-                } else if addresses.is_empty() && excluded.is_empty() {
-                    Want::Lapse
-                } else if addresses.is_empty() {
-                    Want::Nothing
-                } else {
-                    let sharing = sharing(claim, &self.view.code);
-                    Want::Publish(endpoints(host, &addresses, sharing))
-                };
-                slots.push(Slot {
-                    gateway: gateway_name,
-                    listener: &listener.name,
-                    host,
-                    provider,
-                    name,
-                    want,
-                });
-            }
+            sights.outside.extend(told);
+            slots.push(Slot {
+                gateway: target.map_or("", |target| &target.gateway.name),
+                listener: &listener.name,
+                host,
+                provider,
+                name,
+                want,
+            });
         }
         slots
     }
@@ -501,6 +502,37 @@ impl Slot<'_> {
             Want::Publish(_) | Want::Leave => Stand::Coming,
             Want::Lapse => Stand::Lapsing,
             Want::Nothing => Stand::Settled,
+        }
+    }
+}
+
+/// Where a Gateway is reached, as far as a policy lets that be published.
+struct Reach {
+    addresses: Addresses,
+    /// Whether there is an address that is excluded.
+    excluded: bool,
+}
+
+impl Reach {
+    fn new(claim: &DnsPolicy, gateway: &GatewayView) -> Reach {
+        let is_covered = |target: &&Target| claim.excluded.iter().any(|it| it.covers(target));
+        let (covered, left): (Vec<&Target>, Vec<&Target>) =
+            gateway.addresses.iter().partition(is_covered);
+        Reach {
+            addresses: left.into_iter().cloned().collect(),
+            excluded: !covered.is_empty(),
+        }
+    }
+
+    /// What a host in the provider's domain is to have (D4). That all addresses are excluded is a wish; that there is
+    /// none, or no route, may be so for a moment.
+    fn want(&self, attached: bool, host: &Name, claim: &DnsPolicy, code: &str) -> Want {
+        match (attached, self.addresses.is_empty(), self.excluded) {
+            (true, false, _) => {
+                Want::Publish(endpoints(host, &self.addresses, sharing(claim, code)))
+            }
+            (true, true, true) => Want::Nothing,
+            (true, true, false) | (false, _, _) => Want::Lapse,
         }
     }
 }
