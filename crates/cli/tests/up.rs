@@ -97,7 +97,7 @@ fn a_directory_that_cannot_be_made_is_named_with_the_flag_to_change() {
 fn a_file_that_is_no_geo_database_is_named_with_the_flag_to_change() {
     let directory = TempDir::new().unwrap();
     let owners = directory.path().join("asn.mmdb");
-    std::fs::write(&owners, testkit::geo_database::owners()).unwrap();
+    fs::write(&owners, testkit::geo_database::owners()).unwrap();
     let owners = owners.to_str().unwrap();
     for (file, why) in [
         ("/nowhere.mmdb", "the file cannot be read"),
