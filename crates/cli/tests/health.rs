@@ -84,7 +84,7 @@ spec:
   providerRef: {{name: memory}}
   endpoints:
     - {{dnsName: app.example.org, recordType: A, recordTTL: 60, targets: [127.0.0.1, 127.0.0.2]}}
-  healthCheck: {{protocol: HTTP, port: {port}, interval: 1s, failureThreshold: 1, path: /healthz}}
+  healthCheck: {{protocol: HTTP, port: {port}, interval: 2s, failureThreshold: 1, path: /healthz}}
 "
     )
 }

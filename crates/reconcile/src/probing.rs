@@ -111,7 +111,7 @@ pub fn check(patient: Patient<'_>, probing: Probing) -> Checked {
     let Patient { claim, status, .. } = patient;
     // What another cluster publishes is not published by what is known here.
     let ours = !patient.deleting && !claim.delegate;
-    let Some(healthy) = claim.health_check.as_ref().filter(|_| ours) else {
+    let Some(health_check) = claim.health_check.as_ref().filter(|_| ours) else {
         return Checked::none(patient, None);
     };
     if !probing.enabled {
@@ -125,7 +125,7 @@ pub fn check(patient: Patient<'_>, probing: Probing) -> Checked {
         let why = "no address and no host of others is reached from spec.rootHost";
         return Checked::none(patient, Some(why));
     }
-    let wanted = objects::wanted(patient, healthy, &targets, probing);
+    let wanted = objects::wanted(patient, health_check, &targets, probing);
     let plan = objects::plan(patient, &wanted);
     let health = objects::health(patient, &wanted);
     let of = |target: &Target| health.get(target).copied().unwrap_or(Health::Unknown);
