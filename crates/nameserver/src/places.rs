@@ -54,9 +54,7 @@ impl Places {
     pub fn read(octets: Vec<u8>) -> Result<Places, PlacesError> {
         let places = Places(Reader::from_source(octets).map_err(PlacesError::Format)?);
         if !places.knows_places().map_err(PlacesError::Format)? {
-            return Err(PlacesError::Kind(
-                places.0.metadata().database_type.to_string(),
-            ));
+            return Err(PlacesError::Kind(places.0.metadata().database_type.clone()));
         }
         Ok(places)
     }

@@ -5,6 +5,7 @@
 //! or a routed one, and the oldest of a member which part of the traffic the member is for (N6).
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use dns::routing::{Routing, SetIdentifier};
 use dns::{Name, Rdata, RecordSet, Rtype, Ttl, Zone};
@@ -210,8 +211,8 @@ impl<'a> Bench<'a> {
 
     fn seat(&mut self, voice: Voice<'a>) {
         let (part, data) = (voice.part(), &voice.claim.data);
-        if !self.said.contains_key(&(voice.member(), data)) {
-            self.said.insert((voice.member(), data), voice.claimant);
+        if let Entry::Vacant(unsaid) = self.said.entry((voice.member(), data)) {
+            unsaid.insert(voice.claimant);
             *self.octets.entry(part).or_default() += RecordSet::octets_of(data);
         }
         self.first.entry(voice.rtype()).or_insert(voice);
