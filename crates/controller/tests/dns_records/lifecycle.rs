@@ -71,6 +71,7 @@ async fn a_record_that_changes_while_it_waits_is_written_at_once() {
     stage
         .until("app", "Ready", "False/AwaitingValidation")
         .await;
+    stage.pass_time(Duration::from_millis(100)).await;
     stage.edit("app", &["app 60 A 192.0.2.2"]).await;
     stage.pass_time(Duration::from_millis(200)).await;
     assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.2"));
@@ -88,6 +89,7 @@ async fn a_change_that_wants_nothing_else_proves_nothing() {
         .until("app", "Ready", "False/AwaitingValidation")
         .await;
     let reads = stage.provider.calls().0;
+    stage.pass_time(Duration::from_millis(100)).await;
     stage.edit("app", &["app 60 A 192.0.2.1 192.0.2.1"]).await;
     stage.until_ready("app").await;
     assert_eq!(stage.status("app").await.observed_generation, Some(2));
