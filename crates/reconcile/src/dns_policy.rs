@@ -52,6 +52,7 @@ pub struct TargetRef {
 
 impl TargetRef {
     /// The whole Gateway.
+    #[must_use]
     pub fn whole(&self) -> TargetRef {
         TargetRef {
             gateway: self.gateway.clone(),

@@ -34,7 +34,7 @@ pub fn conditions(view: &AffectedView, now: Timestamp) -> Option<Vec<Value>> {
         (Some(ours), Some(at)) => conditions[at] = ours,
         (Some(ours), None) if conditions.len() < CONDITIONS_MAX => conditions.push(ours),
         // Whoever has the others needs them more.
-        (Some(_), None) | (None, None) => {}
+        (Some(_) | None, None) => {}
         (None, Some(at)) => {
             conditions.remove(at);
         }

@@ -27,7 +27,7 @@ use object::{GatewayNode, ListenerNode, PolicyNode};
 #[derive(Debug, Default)]
 pub struct Gateways {
     policies: BTreeMap<PolicyKey, PolicyNode>,
-    gateways: BTreeMap<GatewayKey, GatewayNode>,
+    nodes: BTreeMap<GatewayKey, GatewayNode>,
     /// The types of provider Secrets, and their domains, if they say.
     domains: BTreeMap<SecretKey, (String, Option<Domain>)>,
     /// DNSRecords that say that they were made from a policy.
@@ -67,7 +67,7 @@ impl Gateways {
 
     /// Every Gateway.
     pub fn gateways(&self) -> impl Iterator<Item = &GatewayKey> {
-        self.gateways.keys()
+        self.nodes.keys()
     }
 
     /// Every Secret of a type.
@@ -89,7 +89,7 @@ impl Gateways {
 
     /// The version of a Gateway that is known.
     pub fn gateway_version(&self, key: &GatewayKey) -> Option<&str> {
-        self.gateways.get(key)?.resource_version.as_deref()
+        self.nodes.get(key)?.resource_version.as_deref()
     }
 
     /// The version of a DNSRecord that is known.
@@ -144,17 +144,17 @@ impl Gateways {
             return Concerned::default();
         };
         let node = GatewayNode::read(gateway);
-        let concerned = match self.gateways.get(key) {
+        let concerned = match self.nodes.get(key) {
             None => self.everyone_on(key),
             Some(before) => self.concerned_by(key, before, &node),
         };
-        self.gateways.insert(key.clone(), node);
+        self.nodes.insert(key.clone(), node);
         concerned
     }
 
     /// A Gateway is gone.
     pub fn delete_gateway(&mut self, key: &GatewayKey) -> Concerned {
-        match self.gateways.remove(key) {
+        match self.nodes.remove(key) {
             Some(_) => self.everyone_on(key),
             None => Concerned::default(),
         }
@@ -254,7 +254,7 @@ impl Gateways {
         let node = self.policies.get(key)?;
         let standing = self.standing(key, node);
         let gateway = node.target.as_ref().and_then(|target| {
-            let gateway = self.gateways.get(&target.gateway)?;
+            let gateway = self.nodes.get(&target.gateway)?;
             let listeners = match standing {
                 Ok(()) => self.listeners(key, node, target, gateway),
                 Err(_) => Vec::new(),
@@ -293,7 +293,7 @@ impl Gateways {
 
     /// Everything that bears on what we say about a Gateway.
     pub fn affected(&self, key: &GatewayKey) -> Option<AffectedView> {
-        let node = self.gateways.get(key)?;
+        let node = self.nodes.get(key)?;
         let accepted = self.on(key).filter(|policy| self.is_accepted(policy));
         Some(AffectedView {
             generation: node.generation,
@@ -353,7 +353,7 @@ impl Gateways {
         } else {
             concerned.policies.extend(self.on(&target.gateway).cloned());
         }
-        if self.gateways.contains_key(&target.gateway) {
+        if self.nodes.contains_key(&target.gateway) {
             concerned.gateways.insert(target.gateway.clone());
         }
     }
@@ -438,7 +438,7 @@ impl Gateways {
         }
         Concerned {
             policies: self.policies.keys().cloned().collect(),
-            gateways: self.gateways.keys().cloned().collect(),
+            gateways: self.nodes.keys().cloned().collect(),
         }
     }
 
@@ -472,7 +472,7 @@ impl Gateways {
         if !self.installed {
             return Err(Refusal::NotInstalled);
         }
-        let Some(gateway) = self.gateways.get(&target.gateway) else {
+        let Some(gateway) = self.nodes.get(&target.gateway) else {
             return Err(Refusal::NoGateway);
         };
         if let Some(listener) = &target.listener
@@ -535,14 +535,12 @@ impl Gateways {
         target: &'a TargetRef,
         gateway: &'a GatewayNode,
     ) -> Vec<(&'a String, &'a ListenerNode)> {
-        match &target.listener {
-            Some(name) => gateway.listeners.get_key_value(name).into_iter().collect(),
-            None => {
-                let all = gateway.listeners.iter();
-                all.filter(|(name, _)| !self.is_taken(&target.gateway, name))
-                    .collect()
-            }
+        if let Some(name) = &target.listener {
+            return gateway.listeners.get_key_value(name).into_iter().collect();
         }
+        let all = gateway.listeners.iter();
+        all.filter(|(name, _)| !self.is_taken(&target.gateway, name))
+            .collect()
     }
 
     /// Whether a listener has a policy of its own that may do what it says, or one that has published something there
@@ -601,7 +599,7 @@ impl Gateways {
 
     fn is_passed_on(&self, target: &TargetRef, record: &MadeRecord) -> bool {
         let gateway = &target.gateway;
-        let listeners = self.gateways.get(gateway).map(|it| &it.listeners);
+        let listeners = self.nodes.get(gateway).map(|it| &it.listeners);
         let mut listeners = listeners.into_iter().flatten();
         let listener = listeners.find(|(name, listener)| {
             let host = listener.host.as_ref().ok().and_then(Option::as_ref);

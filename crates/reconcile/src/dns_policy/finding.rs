@@ -94,8 +94,9 @@ pub(super) fn enforced() -> String {
 }
 
 pub(super) fn partially(unready: &[String]) -> String {
-    let unready: String = unready.iter().map(|name| format!("{name} ")).collect();
-    format!("DNSPolicy has been partially enforced. Not ready DNSRecords are: {unready}")
+    let unready = unready.join(" ");
+    // The space at the end is the peer's.
+    format!("DNSPolicy has been partially enforced. Not ready DNSRecords are: {unready} ")
 }
 
 pub(super) fn not_at_all() -> String {
