@@ -18,6 +18,10 @@ pub(super) struct Policies {
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+#[allow(
+    clippy::struct_field_names,
+    reason = "fields are labels, and these are the peer's"
+)]
 struct ReadyLabels {
     dns_policy_name: String,
     dns_policy_namespace: String,

@@ -392,7 +392,9 @@ proptest! {
         objects.rotate(rotation);
         let first = objects.answers();
         let mut last = objects.clone();
-        plan(&last, &before, &after).iter().for_each(|step| last.take(step));
+        for step in plan(&last, &before, &after) {
+            last.take(&step);
+        }
         let last = last.answers();
         let mut steps: VecDeque<Step> = plan(&objects, &before, &after).into();
         let mut made = 0;
