@@ -167,19 +167,15 @@ fn judge<K>(
         Err(WriteError::Gone) => return Err(WriteError::Stale),
         Err(error) => error,
     };
-    match &error {
-        WriteError::Failed(inner) => match inner.as_ref() {
-            kube::Error::Api(status) if matches!(status.code, 400 | 403 | 422) => {
-                refused.push(format!(
-                    "DNSRecord {name} cannot be written: {}",
-                    status.message
-                ));
-                Ok(None)
-            }
-            _ => Err(error),
-        },
-        WriteError::Gone | WriteError::Stale => Err(error),
+    if let WriteError::Failed(inner) = &error
+        && let kube::Error::Api(status) = inner.as_ref()
+        && matches!(status.code, 400 | 403 | 422)
+    {
+        let message = &status.message;
+        refused.push(format!("DNSRecord {name} cannot be written: {message}"));
+        return Ok(None);
     }
+    Err(error)
 }
 
 /// What makes a record what it should be.

@@ -18,6 +18,7 @@ pub(super) struct Policies {
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+#[allow(clippy::struct_field_names, reason = "the names are the peer's labels")]
 struct ReadyLabels {
     dns_policy_name: String,
     dns_policy_namespace: String,

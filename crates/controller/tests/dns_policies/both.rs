@@ -1,5 +1,6 @@
 //! The life of a policy, on the embedded API and on kube-apiserver alike.
 
+use kube::api::{DeleteParams, PostParams};
 use serde_json::json;
 
 use crate::stage::{Home, Stage};
@@ -151,12 +152,15 @@ async fn what_somebody_changes_in_a_record_is_put_right(home: Home) {
     let records = stage.records();
     // A rule of the API, not ours: whoever replaces names the version.
     records
-        .replace("gw-web", &Default::default(), &changed)
+        .replace("gw-web", &PostParams::default(), &changed)
         .await
         .unwrap();
     let after = stage.until_record("gw-web", "192.0.2.1").await;
     assert_eq!(after.metadata.uid, before.metadata.uid);
-    records.delete("gw-web", &Default::default()).await.unwrap();
+    records
+        .delete("gw-web", &DeleteParams::default())
+        .await
+        .unwrap();
     let again = stage.until_record("gw-web", "192.0.2.1").await;
     assert_eq!(again.spec, before.spec);
 }

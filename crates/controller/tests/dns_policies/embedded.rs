@@ -53,7 +53,7 @@ async fn a_restart_in_between_keeps_longer() {
     stage.reached(&["192.0.2.1"], 0).await;
     tokio::time::sleep(Duration::from_mins(4)).await;
     stage.stop().await;
-    tokio::time::sleep(Duration::from_mins(60)).await;
+    tokio::time::sleep(Duration::from_hours(1)).await;
     stage.run();
     tokio::time::sleep(Duration::from_mins(4)).await;
     assert_eq!(stage.names().await, ["gw-web"]);
