@@ -13,6 +13,11 @@ use crate::condition::Condition;
 /// What a path must look like. The peer's pattern, which asks for at least three characters: `/` and `/a` are refused.
 pub const PATH_PATTERN: &str = r"^(?:\?|\/)[\w\-.~:\/?#\[\]@!$&'()*+,;=]+(?:[a-zA-Z0-9]|\/){1}$";
 
+/// Whether a target that answers with this HTTP status is healthy: 200 or 201, as for the peer.
+pub fn is_healthy(status: u16) -> bool {
+    matches!(status, 200 | 201)
+}
+
 /// The CEL rule for a port, and what it says to those who break it.
 pub(crate) const PORT_RULE: Rule = (
     "self in [80, 443] || (self >= 1024 && self <= 49151)",

@@ -8,7 +8,7 @@ mod dns_record;
 mod label_value;
 pub(crate) mod parent_zone;
 
-pub use dns_record::dns_record_label;
+pub use dns_record::{dns_record_label, listener_label};
 pub use parent_zone::{parent_zone_label, split_parent_zone_label};
 
 /// The category of every kind of ours: `kubectl get dns` lists them all.
@@ -66,6 +66,17 @@ pub mod label {
     /// in their owner reference.
     pub const DNS_RECORD: &str = "zonewright.dev/dns-record";
 
+    /// On `DNSRecord`s made from a `DNSPolicy`, value `kuadrant`: they are looked after by whoever looks after the policy.
+    pub const APP: &str = "app";
+    /// On the same, the same value: the part of the application.
+    pub const COMPONENT: &str = "app.kubernetes.io/component";
+    /// On the same, the same value: the instance of the application.
+    pub const INSTANCE: &str = "app.kubernetes.io/instance";
+    /// On the same, the same value: the application.
+    pub const NAME: &str = "app.kubernetes.io/name";
+    /// On the same, the same value: what the application is a part of.
+    pub const PART_OF: &str = "app.kubernetes.io/part-of";
+
     /// On everything we make: who made it.
     pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 }
@@ -104,6 +115,12 @@ pub mod annotation {
     pub const ADOPT: &str = "zonewright.dev/adopt";
     /// On an Ingress: its managed host and the proof that we drew it (V1).
     pub const MANAGED_HOST: &str = "zonewright.dev/managed-host";
+}
+
+/// Conditions of other kinds that we write.
+pub mod gateway_condition {
+    /// On Gateways: which `DNSPolicy` objects affect them.
+    pub const DNS_POLICY_AFFECTED: &str = "kuadrant.io/DNSPolicyAffected";
 }
 
 /// Finalizers.

@@ -47,7 +47,8 @@ pub const CONTENT_BYTES_MAX: usize = 65_536;
 #[serde(rename_all = "camelCase")]
 pub struct ZoneSliceSpec {
     /// The records of the slice as lines of a zone file, each with its full name, TTL, class, type
-    /// and data, in canonical order.
+    /// and data, in canonical order. Behind a record of a routed set follows its routing as a
+    /// comment: `; routing {"setIdentifier":"eu-1","weight":120}`.
     #[schemars(length(max = CONTENT_BYTES_MAX))]
     pub content: String,
 }

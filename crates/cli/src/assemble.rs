@@ -4,7 +4,7 @@
 //! stored while everything else is still starting; it goes last.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,20 +12,23 @@ use anyhow::Context as _;
 use api::parse::provider_secret::{ProviderKind, ProviderSecret};
 use controller::health::{self, Pulse};
 use controller::{
-    Clock, Controller, DnsRecordOptions, DnsRecords, Health, Metrics, NameServer, Open, Opened,
-    Running, RunningDnsRecords,
+    Ask, Clock, Controller, DnsPolicies, DnsPolicyOptions, DnsRecordOptions, DnsRecords, Health,
+    Metrics, NameServer, Open, Opened, Probes, Question, Running, RunningDnsPolicies,
+    RunningDnsRecords, RunningProbes,
 };
+use egress::Egress;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use kube::Client;
-use nameserver::{Limits, OpenError, Server};
+use nameserver::{Limits, OpenError, Places, Server};
+use prober::{Asking, Prober};
 use prometheus_client::registry::Registry;
 use provider::Boxed;
-use providers::egress::Egress;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use reconcile::dns_record::Pace;
 use reconcile::hosted::GuardRules;
 use reconcile::hosting::HostingPolicy;
+use reconcile::probing::Probing;
 use reconcile::{Authority, Policy};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -62,12 +65,17 @@ pub(crate) struct Answering {
 
 impl Answering {
     /// Listens, and answers with what is stored.
-    pub(crate) fn open(address: SocketAddr, store: Option<PathBuf>) -> anyhow::Result<Answering> {
+    pub(crate) fn open(
+        address: SocketAddr,
+        store: Option<PathBuf>,
+        places: Option<Arc<Places>>,
+    ) -> anyhow::Result<Answering> {
         let (publications, told) = mpsc::channel(PUBLICATIONS_MAX);
         let (seen, sightings) = mpsc::channel(SIGHTINGS_MAX);
         let options = nameserver::Options {
             listeners: vec![address],
             store,
+            places,
             workers: None,
             limits: Limits::default(),
         };
@@ -92,6 +100,18 @@ fn explain(error: OpenError) -> anyhow::Error {
     }
 }
 
+/// Where clients are, from the file of `--geo-database`.
+pub(crate) fn places(file: Option<&Path>) -> anyhow::Result<Option<Arc<Places>>> {
+    let Some(file) = file else { return Ok(None) };
+    let places = Places::open(file).with_context(|| {
+        let file = file.display();
+        format!(
+            "cannot use {file} to find out where clients are; choose another with --geo-database"
+        )
+    })?;
+    Ok(Some(Arc::new(places)))
+}
+
 /// What controllers are made of.
 pub(crate) struct Parts<'a> {
     pub(crate) client: Client,
@@ -111,6 +131,9 @@ pub(crate) struct Controllers {
     background: Background,
     running: Running,
     dns_records: RunningDnsRecords,
+    dns_policies: RunningDnsPolicies,
+    /// Nobody, where the operator wants no probes.
+    probes: Option<RunningProbes>,
     http: SocketAddr,
     stop: watch::Sender<bool>,
 }
@@ -120,7 +143,10 @@ impl Controllers {
         let mut registry = Registry::default();
         let pulse = Pulse::new(Instant::now());
         let aside = Pulse::new(Instant::now()).of("DNSRecord");
+        let above = Pulse::new(Instant::now()).of("DNSPolicy");
         let metrics = Metrics::new(&mut registry);
+        let probes = parts.flags.health.enable_probes;
+        let probes = probes.then(|| probes_of(&parts, &metrics)).transpose()?;
         let (neighbours, noticed) = mpsc::channel(NEIGHBOURS_MAX);
         let controller = Controller {
             client: parts.client.clone(),
@@ -139,7 +165,7 @@ impl Controllers {
         let running = controller.start();
         let dns_records = DnsRecords {
             client: parts.client.clone(),
-            options: dns_record_options(parts.flags, parts.namespaces),
+            options: dns_record_options(parts.flags, parts.namespaces.clone()),
             open: Arc::new(Opener(providers::Registry::new(
                 parts.client.clone(),
                 egress(parts.flags, parts.loopback),
@@ -148,17 +174,40 @@ impl Controllers {
             after: Box::pin(running.first_settled(ZONES_WITHIN)),
             clock: Clock::System,
             chance: StdRng::from_os_rng(),
-            leading: parts.leading,
-            metrics,
+            leading: parts.leading.clone(),
+            metrics: metrics.clone(),
             pulse: aside.clone(),
             identity: identity(),
         };
         let dns_records = dns_records.start();
-        drop(inside);
-        let health = Health::new(registry, pulse)
+        let dns_policies = DnsPolicies {
+            client: parts.client,
+            options: DnsPolicyOptions {
+                namespaces: parts.namespaces,
+                grace: parts.flags.sources.source_grace,
+            },
+            clock: Clock::System,
+            chance: StdRng::from_os_rng(),
+            leading: parts.leading,
+            metrics,
+            pulse: above.clone(),
+            identity: identity(),
+        };
+        let dns_policies = dns_policies.start();
+        let mut health = Health::new(registry, pulse)
             .beside(aside)
+            .beside(above)
             .ready_when(running.checks())
-            .ready_when(dns_records.checks());
+            .ready_when(dns_records.checks())
+            .ready_when(dns_policies.checks());
+        let mut running_probes = None;
+        if let Some(probes) = probes {
+            health = health.beside(probes.pulse.clone());
+            let running = probes.start();
+            health = health.ready_when(running.checks());
+            running_probes = Some(running);
+        }
+        drop(inside);
         let http = parts
             .http
             .local_addr()
@@ -179,6 +228,8 @@ impl Controllers {
             background,
             running,
             dns_records,
+            dns_policies,
+            probes: running_probes,
             http,
             stop,
         })
@@ -191,17 +242,27 @@ impl Controllers {
 
     /// Waits until there is nothing left to do. Whether it came to that.
     pub(crate) async fn settled(&mut self, within: Duration) -> bool {
-        // What DNSRecords have written into Zones is to be answered, too.
-        self.dns_records.settled(within).await && self.running.settled(within).await
+        // What policies have made DNSRecords of, and those have written into Zones, is to be answered, too.
+        self.dns_policies.settled(within).await
+            && self.dns_records.settled(within).await
+            && self.running.settled(within).await
     }
 
     /// Lets what has begun finish.
     pub(crate) async fn shutdown(self, within: Duration) {
-        let (zones, records) = tokio::join!(
+        let probes = async {
+            match self.probes {
+                Some(probes) => probes.shutdown(within).await,
+                None => true,
+            }
+        };
+        let (zones, records, policies, probes) = tokio::join!(
             self.running.shutdown(within),
-            self.dns_records.shutdown(within)
+            self.dns_records.shutdown(within),
+            self.dns_policies.shutdown(within),
+            probes
         );
-        if !(zones && records) {
+        if !(zones && records && policies && probes) {
             tracing::warn!("Controllers did not finish in time");
         }
         self.stop.send_replace(true);
@@ -231,7 +292,56 @@ impl Open for Opener {
     }
 }
 
-/// Whom providers may be, beside those that anybody can reach.
+fn probes_of(parts: &Parts<'_>, metrics: &Metrics) -> anyhow::Result<Probes> {
+    Ok(Probes {
+        client: parts.client.clone(),
+        namespaces: parts.namespaces.clone(),
+        insecure: parts.flags.health.insecure_health_checks,
+        ask: Arc::new(Asker::new(egress(parts.flags, parts.loopback))?),
+        chance: StdRng::from_os_rng(),
+        leading: parts.leading.clone(),
+        metrics: metrics.clone(),
+        pulse: Pulse::new(Instant::now()).of("DNSHealthCheckProbe"),
+    })
+}
+
+/// From probes to targets.
+struct Asker(Prober);
+
+impl Asker {
+    fn new(egress: Egress) -> anyhow::Result<Asker> {
+        let prober = Prober::new(egress, prober::system_roots());
+        Ok(Asker(
+            prober.context("cannot set up TLS for health checks")?,
+        ))
+    }
+}
+
+impl Ask for Asker {
+    fn ask<'a>(&'a self, question: &'a Question) -> Boxed<'a, Result<u16, String>> {
+        let Question {
+            probe,
+            headers,
+            insecure,
+        } = question;
+        let asking = Asking {
+            host: probe.host.clone(),
+            target: probe.target.clone(),
+            port: probe.check.port,
+            protocol: probe.check.protocol,
+            path: probe.check.path.clone(),
+            headers: headers.clone(),
+            insecure: *insecure,
+            within: probe.check.interval,
+        };
+        Box::pin(async move {
+            let asked = self.0.ask(&asking).await;
+            asked.map_err(|fault| fault.to_string())
+        })
+    }
+}
+
+/// Whom providers and targets may be, beside those that anybody can reach.
 fn egress(flags: &Flags, loopback: bool) -> Egress {
     let loopback = loopback.then_some(LOOPBACK).into_iter().flatten();
     let ranges = flags.health.allowed_addresses.iter().copied();
@@ -267,6 +377,10 @@ fn dns_record_options(flags: &Flags, namespaces: Vec<String>) -> DnsRecordOption
         policy: HostingPolicy {
             enabled: enabled.collect(),
             discovery: flags.providers.zone_discovery,
+            probing: Probing {
+                enabled: flags.health.enable_probes,
+                insecure: flags.health.insecure_health_checks,
+            },
         },
         guard: GuardRules {
             percent_max: u32::from(flags.zones.guard_percent),

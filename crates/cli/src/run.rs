@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use tokio::sync::watch;
 
 use crate::args::run::Run;
-use crate::assemble::{Answering, Controllers, Parts, identity};
+use crate::assemble::{self, Answering, Controllers, Parts, identity};
 use crate::client::Access;
 use crate::stop::Stop;
 
@@ -81,7 +81,8 @@ fn answering(run: &Run) -> anyhow::Result<(Option<Server>, Option<NameServer>)> 
     let Some(address) = run.dns else {
         return Ok((None, None));
     };
-    let Answering { server, way } = Answering::open(address, None)?;
+    let places = assemble::places(run.geo_database.as_deref())?;
+    let Answering { server, way } = Answering::open(address, None, places)?;
     Ok((Some(server), Some(way)))
 }
 

@@ -16,7 +16,7 @@ use kube::Client;
 use tokio::sync::watch;
 
 use crate::args::{Output, Up};
-use crate::assemble::{Answering, Controllers, Parts};
+use crate::assemble::{self, Answering, Controllers, Parts};
 use crate::embedded::Embedded;
 use crate::manifest::{self, Document};
 use crate::stop::Stop;
@@ -46,6 +46,7 @@ async fn serve(up: &Up, output: Output) -> anyhow::Result<ExitCode> {
     let mut stop = Stop::listen()?;
     // What a person can get wrong comes first: nothing is changed if it is.
     let documents = manifest::read(&up.paths)?;
+    let places = assemble::places(up.geo_database.as_deref())?;
     let listeners = Listeners {
         api: bind("--api", up.api)?,
         http: bind("--http", up.http)?,
@@ -53,7 +54,7 @@ async fn serve(up: &Up, output: Output) -> anyhow::Result<ExitCode> {
     let home = Home::open(up)?;
     // Names are answered from what is stored while everything else starts. If another process has the
     // directory, the API knows more to say about it.
-    let answering = Answering::open(up.dns, home.zones());
+    let answering = Answering::open(up.dns, home.zones(), places);
     let mut embedded = Embedded::open(home.kept()).await?;
     let Answering { server, way } = answering?;
     let mut controllers = None;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{Api, Client};
 use serde_json::Value;
-use testkit::control_plane::{ControlPlane, Identity, Kubectl};
+use testkit::control_plane::{ControlPlane, Identity, Kubectl, gateway_api};
 use testkit::eventually;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
@@ -146,6 +146,25 @@ async fn apply_quickstart(kubectl: &Kubectl) {
     kubectl.run(args).await.unwrap().success().unwrap();
 }
 
+/// Installs the Gateway API, applies the example, and says about its Gateway what the controller of one would.
+async fn publish_gateway(plane: &ControlPlane, kubectl: &Kubectl) {
+    let kinds = tokio::task::spawn_blocking(gateway_api::crds).await;
+    plane.install(&kinds.unwrap().unwrap()).await.unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/gateway");
+    let args = ["apply", "-f", example.to_str().unwrap()];
+    kubectl.run(args).await.unwrap().success().unwrap();
+    let gateway = example.join("shop-gateway.yaml");
+    let gateway = gateway.to_str().unwrap();
+    let args = [
+        "apply",
+        "--server-side",
+        "--subresource=status",
+        "-f",
+        gateway,
+    ];
+    kubectl.run(args).await.unwrap().success().unwrap();
+}
+
 async fn holder(client: &Client, namespace: &str) -> Option<String> {
     let leases = Api::<Lease>::namespaced(client.clone(), namespace);
     let lease = leases.get("zonewright").await.unwrap();
@@ -229,6 +248,17 @@ async fn with_the_rights_we_ask_for_it_works_and_without_one_of_them_it_says_whi
     ];
     let records = kubectl.run(args).await.unwrap().success().unwrap();
     assert_eq!(records, "", "nothing of it is left");
+    publish_gateway(&plane, &kubectl).await;
+    running.answers("shop.apps.example.org", "192.0.2.80").await;
+    let args = [
+        "wait",
+        ready,
+        "dnspolicy/public",
+        "-n",
+        "shop",
+        "--timeout=60s",
+    ];
+    kubectl.run(args).await.unwrap().success().unwrap();
     let args = ["get", "events.events.k8s.io", "-n", "web"];
     let events = kubectl.run(args).await.unwrap().success().unwrap();
     assert!(events.contains("record/shop"), "{events}");

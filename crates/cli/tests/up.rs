@@ -92,6 +92,32 @@ fn a_directory_that_cannot_be_made_is_named_with_the_flag_to_change() {
     assert!(stderr.starts_with(told), "{stderr}");
 }
 
+/// N6.
+#[test]
+fn a_file_that_is_no_geo_database_is_named_with_the_flag_to_change() {
+    let directory = TempDir::new().unwrap();
+    let owners = directory.path().join("asn.mmdb");
+    fs::write(&owners, testkit::geo_database::owners()).unwrap();
+    let owners = owners.to_str().unwrap();
+    for (file, why) in [
+        ("/nowhere.mmdb", "the file cannot be read"),
+        ("/dev/null", "the file is no database in MaxMind's format"),
+        (owners, "knows no countries or continents"),
+    ] {
+        let stderr = check(
+            &[&["up", "--geo-database", file], &FREE_PORTS[..]].concat(),
+            1,
+        );
+        let told = format!(
+            "error: cannot use {file} to find out where clients are; choose another with --geo-database: "
+        );
+        assert!(
+            stderr.starts_with(&told) && stderr.contains(why),
+            "{stderr}"
+        );
+    }
+}
+
 #[test]
 fn a_manifest_that_is_not_there_stops_everything_before_it_begins() {
     let directory = TempDir::new().unwrap();
@@ -268,6 +294,48 @@ fn the_quickstart_answers_once_it_says_that_it_is_ready() {
     }
     let refused = running.kubectl(&["get", "record", "shop", "-n", "web", "-o", "yaml"], "");
     assert!(refused.contains("reason: NotDelegated"), "{refused}");
+    running.stop("-TERM");
+}
+
+/// D1, D4, D5, O1.
+#[test]
+fn the_gateway_of_the_example_is_answered_once_it_says_that_it_is_ready() {
+    let directory = TempDir::new().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/gateway");
+    let running = Running::start(directory.path(), &["-f", examples.to_str().unwrap()]);
+    let server = format!("@{}", running.ready["dns"][0].as_str().unwrap());
+    for (question, answer) in [
+        (["shop.apps.example.org", "A"], "192.0.2.80"),
+        (["shop.apps.example.org", "AAAA"], "2001:db8::80"),
+        (["any.tenants.apps.example.org", "A"], "192.0.2.80"),
+        (["later.apps.example.org", "A"], "NXDOMAIN"),
+    ] {
+        let output = zonewright(
+            directory.path(),
+            &[&["query", &server], &question[..]].concat(),
+        );
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains(answer), "{question:?}: {shown}");
+        assert!(!shown.contains("10.0.0.80"), "excluded: {shown}");
+    }
+    let ready = "--for=condition=Ready=True";
+    let args = [
+        "wait",
+        ready,
+        "dnspolicy/public",
+        "-n",
+        "shop",
+        "--timeout=60s",
+    ];
+    running.kubectl(&args, "");
+    let gateway = running.kubectl(
+        &["get", "gateway", "public", "-n", "shop", "-o", "yaml"],
+        "",
+    );
+    assert!(
+        gateway.contains("Object affected by DNSPolicy [shop/public]"),
+        "{gateway}"
+    );
     running.stop("-TERM");
 }
 

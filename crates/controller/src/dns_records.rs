@@ -7,6 +7,7 @@
 mod inbox;
 mod memory;
 mod pass;
+mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -446,11 +447,10 @@ impl Shell {
                 let inputs = self.hosting.inputs(key);
                 let half = self.options.validation / 2;
                 let wait = half + self.chance.random_range(Duration::ZERO..=half * 2);
-                // Whether what was written took effect is seen by a look of its own (C3); what a person changed is
-                // not believed to be as it was.
-                let own_look = view.is_awaiting() || wake.inputs;
+                // What a person changed is not believed to be as it was.
                 let pass = Pass {
-                    fresh: memory.fresh.or(own_look.then_some(now)),
+                    fresh: memory.fresh.or(wake.inputs.then_some(now)),
+                    proof: view.is_awaiting().then_some(now),
                     contested: memory.is_contested(now),
                     unreported: memory.unreported,
                     inputs,

@@ -6,12 +6,15 @@
 
 mod calls;
 mod dns_records;
+mod policies;
+mod probes;
 mod writes;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use api::Condition;
 use kube::Client;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -20,12 +23,13 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use provider::Provider;
-use reconcile::DnsRecordKey;
+use reconcile::{DnsRecordKey, ProbeKey};
 
 use crate::feed::Event;
 use crate::queue::Outcome;
 
 pub(crate) use dns_records::Shown;
+pub(crate) use probes::ShownProbe;
 
 /// From a pass that only looks to one that waits for a slow API.
 const PASS_BUCKETS: [f64; 12] = [
@@ -52,6 +56,8 @@ pub struct Metrics {
     events_dropped: Counter,
     dns_records: dns_records::Gauges,
     provider_calls: calls::Calls,
+    probes: probes::Probes,
+    policies: policies::Policies,
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
@@ -94,6 +100,8 @@ impl Metrics {
             events_dropped: Counter::default(),
             dns_records: dns_records::Gauges::default(),
             provider_calls: Family::default(),
+            probes: probes::Probes::default(),
+            policies: policies::Policies::default(),
         };
         metrics.register(registry);
         metrics
@@ -113,7 +121,9 @@ impl Metrics {
         all.register("leader", "Whether this process leads", self.leader.clone());
         all.register("events_dropped", "Kubernetes Events that were not written", self.events_dropped.clone());
         all.register("provider_calls", "Calls of providers, whatever they took", self.provider_calls.clone());
+        self.policies.register(registry);
         self.dns_records.register(registry);
+        self.probes.register(registry);
     }
 
     /// A pass over an object has ended.
@@ -181,6 +191,21 @@ impl Metrics {
     /// Begins to show the numbers of a DNSRecord (C9).
     pub(crate) fn show_dns_record(&self, key: &DnsRecordKey, root_host: &str) -> Shown {
         self.dns_records.show(key, root_host)
+    }
+
+    /// Begins to show a DNSHealthCheckProbe (C9).
+    pub(crate) fn show_probe(&self, key: &ProbeKey, host: &str) -> ShownProbe {
+        self.probes.show(key, host)
+    }
+
+    /// What a DNSPolicy said about itself, and what it says now; nothing before it was seen, and after it has gone.
+    pub fn policy_stands(
+        &self,
+        policy: (&str, &str),
+        before: Option<&[Condition]>,
+        now: Option<&[Condition]>,
+    ) {
+        self.policies.stands(policy, before, now);
     }
 
     /// A Kubernetes Event will not be written.

@@ -10,7 +10,7 @@ use api::zone_slice::{ZoneSlice, ZoneSliceSpec};
 use api::{Decoded, ZoneKey};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
-use kube::api::{Api, DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
+use kube::api::{Api, DeleteParams, ObjectMeta, Patch, PatchParams, PostParams, Preconditions};
 use kube::core::NamespaceResourceScope;
 use kube::{Client, Resource};
 use reconcile::Label;
@@ -120,6 +120,73 @@ impl Target<'_> {
         });
         let api = self.api::<K>();
         let patch = Patch::Merge(patch);
+        Ok(api.patch_status(self.name, &by_us(), &patch).await?)
+    }
+
+    /// Creates the object.
+    pub(crate) async fn create<K>(&self, object: &K) -> Result<Decoded<K>, WriteError>
+    where
+        K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Serialize,
+        K::DynamicType: Default,
+    {
+        let api = Api::<K>::namespaced(self.client.clone(), self.namespace);
+        let by_us = PostParams {
+            field_manager: by_us().field_manager,
+            ..PostParams::default()
+        };
+        Ok(Decoded::Object(api.create(&by_us, object).await?))
+    }
+
+    /// Changes some fields of the object.
+    pub(crate) async fn merge<K>(
+        &self,
+        version: Option<&str>,
+        mut patch: Value,
+    ) -> Result<Decoded<K>, WriteError>
+    where
+        K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+        K::DynamicType: Default,
+    {
+        patch["metadata"]["resourceVersion"] = json!(version);
+        let patch = Patch::Merge(patch);
+        Ok(self.api::<K>().patch(self.name, &by_us(), &patch).await?)
+    }
+
+    /// Removes the object, if it is still the one that was meant.
+    pub(crate) async fn remove<K>(&self, uid: &str, version: Option<&str>) -> Result<(), WriteError>
+    where
+        K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+        K::DynamicType: Default,
+    {
+        let guarded = DeleteParams {
+            preconditions: Some(Preconditions {
+                uid: Some(uid.to_owned()),
+                resource_version: version.map(str::to_owned),
+            }),
+            ..DeleteParams::default()
+        };
+        match self.api::<K>().delete(self.name, &guarded).await {
+            Ok(_) => Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes what everybody says about an object of somebody else's. The version guards what others have said.
+    pub(crate) async fn conditions<K>(
+        &self,
+        version: Option<&str>,
+        conditions: &[Value],
+    ) -> Result<Decoded<K>, WriteError>
+    where
+        K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+        K::DynamicType: Default,
+    {
+        let patch = json!({
+            "metadata": { "resourceVersion": version },
+            "status": { "conditions": conditions },
+        });
+        let (api, patch) = (self.api::<K>(), Patch::Merge(patch));
         Ok(api.patch_status(self.name, &by_us(), &patch).await?)
     }
 
@@ -233,7 +300,7 @@ fn by_us() -> PatchParams {
 }
 
 /// A merge patch that makes `after` of `before`: what is missing afterwards is named as nothing.
-fn replacement(before: &impl Serialize, after: &impl Serialize) -> Value {
+pub(crate) fn replacement(before: &impl Serialize, after: &impl Serialize) -> Value {
     let infallible = "a status has no way to fail";
     let before = serde_json::to_value(before).expect(infallible);
     let mut after = serde_json::to_value(after).expect(infallible);

@@ -12,6 +12,7 @@
 
 use std::fmt;
 
+use crate::routing::Membership;
 use crate::{Name, Rdata, RecordSet, Rtype, Serial, SetKey, Soa, Ttl};
 
 /// Lanes of the sum: 1024 of 16 bits are LtHash's parameters for 200 bit of security.
@@ -63,7 +64,8 @@ impl Accumulator {
     /// serial being left out: it follows the hash.
     pub fn finish(&self, origin: &Name, soa: &Soa) -> ZoneHash {
         let mut sum = self.clone();
-        sum.record(origin, soa.ttl, &soa.rdata(Serial(0)), u16::wrapping_add);
+        let record = (None, soa.ttl, &soa.rdata(Serial(0)));
+        sum.record(origin, record, u16::wrapping_add);
         let mut hasher = blake3::Hasher::new_derive_key(SUM_CONTEXT);
         for lane in sum.0.iter() {
             hasher.update(&lane.to_le_bytes());
@@ -72,16 +74,25 @@ impl Accumulator {
     }
 
     fn each(&mut self, key: &SetKey, set: &RecordSet, combine: fn(u16, u16) -> u16) {
-        for data in set.data() {
-            self.record(&key.name, set.ttl(), data, combine);
+        for record in set.records() {
+            self.record(&key.name, record, combine);
         }
     }
 
-    fn record(&mut self, owner: &Name, ttl: Ttl, data: &Rdata, combine: fn(u16, u16) -> u16) {
+    fn record(
+        &mut self,
+        owner: &Name,
+        (membership, ttl, data): (Option<&Membership>, Ttl, &Rdata),
+        combine: fn(u16, u16) -> u16,
+    ) {
         let mut hasher = blake3::Hasher::new_derive_key(RECORD_CONTEXT);
         hasher.update(owner.as_wire());
         hasher.update(&fixed_fields(data.rtype(), ttl, data.as_wire().len()));
         hasher.update(data.as_wire());
+        // A record ends where its length says: nothing plain is hashed like something routed.
+        if let Some(membership) = membership {
+            hasher.update(membership.to_string().as_bytes());
+        }
         let mut vector = [0; LANES * 2];
         hasher.finalize_xof().fill(&mut vector);
         for (lane, octets) in self.0.iter_mut().zip(vector.as_chunks::<2>().0) {

@@ -35,7 +35,7 @@ pub use diff::{ApplyError, Change, Diff};
 pub use hash::{Accumulator, ZoneHash};
 pub use name::{DomainName, Name, NameError, RelativeName, host_name};
 pub use rdata::{Rdata, RdataError, RdataText};
-pub use record_set::{RecordSet, RecordSetError, SetKey};
+pub use record_set::{Member, RecordSet, RecordSetError, SetKey};
 pub use rtype::{Rtype, RtypeError};
 pub use serial::Serial;
 pub use soa::Soa;

@@ -1,12 +1,25 @@
 //! Record sets: all data of one name and type, with one TTL.
+//!
+//! A routed set has several members, each with data and TTL of its own, of which every answer holds one. To those who do not
+//! care it is its default member: zone files, transfers and delegations look no further than [`RecordSet::data`].
 
+mod member;
+
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
+use crate::routing::{Membership, Routing, SetIdentifier};
 use crate::{Name, Rdata, Rtype, Ttl};
+
+pub use member::Member;
 
 /// The most octets a set may take in an answer: a message of 65535 octets less
 /// the header, the longest question and an OPT record.
 const SET_OCTETS_MAX: usize = 65_535 - 12 - 259 - 11;
+
+/// The most members a routed set may have: every answer looks at all of them. Route 53 takes a hundred.
+const MEMBERS_MAX: usize = 256;
 
 /// What every record adds to its data in an answer: a compressed owner, type,
 /// class, TTL and length.
@@ -40,6 +53,9 @@ pub struct RecordSet {
     ttl: Ttl,
     /// In canonical order, never empty, all of one type.
     data: Vec<Rdata>,
+    /// Of a routed set, in the order of their identifiers, never empty. TTL and data above are the default member's. One
+    /// pointer, since nearly all sets have none.
+    members: Option<Arc<Vec<Member>>>,
 }
 
 /// Why records do not make a set.
@@ -64,6 +80,15 @@ pub enum RecordSetError {
         /// How many it would take.
         octets: usize,
     },
+    /// Records with routing and records without.
+    #[error("a set is routed as a whole or not at all")]
+    HalfRouted,
+    /// One member with two kinds of routing.
+    #[error("the records of member {0} have one weight and one place")]
+    DifferingRouting(SetIdentifier),
+    /// More members than an answer should have to look at.
+    #[error("a routed set has at most {MEMBERS_MAX} members")]
+    TooManyMembers,
 }
 
 impl RecordSet {
@@ -78,8 +103,70 @@ impl RecordSet {
         data.sort_unstable();
         data.dedup();
         let ttl = ttls.into_iter().min().ok_or(RecordSetError::Empty)?;
-        check_members(&data)?;
-        Ok(RecordSet { ttl, data })
+        check_records(&data)?;
+        Ok(RecordSet {
+            ttl,
+            data,
+            members: None,
+        })
+    }
+
+    /// Makes a set of records in any order: a routed one if they are members of one, a plain one if none is.
+    pub fn assemble(
+        records: impl IntoIterator<Item = (Option<Membership>, Ttl, Rdata)>,
+    ) -> Result<RecordSet, RecordSetError> {
+        let mut plain = Vec::new();
+        let mut members = BTreeMap::<SetIdentifier, (Routing, Vec<(Ttl, Rdata)>)>::new();
+        for (membership, ttl, data) in records {
+            let Some(Membership {
+                identifier,
+                routing,
+            }) = membership
+            else {
+                plain.push((ttl, data));
+                continue;
+            };
+            let (known, records) = members
+                .entry(identifier.clone())
+                .or_insert_with(|| (routing.clone(), Vec::new()));
+            if *known != routing {
+                return Err(RecordSetError::DifferingRouting(identifier));
+            }
+            records.push((ttl, data));
+        }
+        match (plain.is_empty(), members.is_empty()) {
+            (_, true) => RecordSet::new(plain),
+            (true, false) => RecordSet::routed(members),
+            (false, false) => Err(RecordSetError::HalfRouted),
+        }
+    }
+
+    fn routed(
+        members: BTreeMap<SetIdentifier, (Routing, Vec<(Ttl, Rdata)>)>,
+    ) -> Result<RecordSet, RecordSetError> {
+        RecordSet::check_members(members.len())?;
+        let members = members
+            .into_iter()
+            .map(|(identifier, (routing, records))| {
+                let membership = Membership {
+                    identifier,
+                    routing,
+                };
+                Ok(Member::new(membership, RecordSet::new(records)?))
+            })
+            .collect::<Result<Vec<Member>, RecordSetError>>()?;
+        let default = member::default(&members).ok_or(RecordSetError::Empty)?;
+        let (ttl, data) = (default.set().ttl, default.set().data.clone());
+        let rtype = data[0].rtype();
+        let mut types = members.iter().map(|member| member.set().rtype());
+        if let Some(other) = types.find(|other| *other != rtype) {
+            return Err(RecordSetError::Mixed(rtype, other));
+        }
+        Ok(RecordSet {
+            ttl,
+            data,
+            members: Some(Arc::new(members)),
+        })
     }
 
     /// Whether two types cannot stand at one name: a CNAME tolerates only the
@@ -103,7 +190,15 @@ impl RecordSet {
         Ok(())
     }
 
-    /// The set's one TTL.
+    /// Whether a routed set can have so many members.
+    pub fn check_members(count: usize) -> Result<(), RecordSetError> {
+        if count > MEMBERS_MAX {
+            return Err(RecordSetError::TooManyMembers);
+        }
+        Ok(())
+    }
+
+    /// The set's one TTL; of a routed set its default member's.
     pub fn ttl(&self) -> Ttl {
         self.ttl
     }
@@ -113,13 +208,39 @@ impl RecordSet {
         self.data[0].rtype()
     }
 
-    /// The data in canonical order (RFC 4034 §6.3).
+    /// The data in canonical order (RFC 4034 §6.3); of a routed set its default member's.
     pub fn data(&self) -> &[Rdata] {
         &self.data
     }
+
+    /// The members of a routed set in the order of their identifiers; a plain set has none.
+    pub fn members(&self) -> &[Member] {
+        self.members.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whatever an answer may hold: the set itself, or each member's records with which member that is.
+    pub fn parts(&self) -> impl Iterator<Item = (Option<&Membership>, &RecordSet)> {
+        let plain = self.members.is_none().then_some((None, self));
+        let members = self.members().iter();
+        let members = members.map(|member| (Some(member.membership()), member.set()));
+        plain.into_iter().chain(members)
+    }
+
+    /// Every record of every part.
+    pub fn records(&self) -> impl Iterator<Item = (Option<&Membership>, Ttl, &Rdata)> {
+        self.parts().flat_map(|(membership, part)| {
+            let data = part.data.iter();
+            data.map(move |data| (membership, part.ttl, data))
+        })
+    }
+
+    /// The number of records in all parts.
+    pub fn record_count(&self) -> usize {
+        self.parts().map(|(_, part)| part.data.len()).sum()
+    }
 }
 
-fn check_members(data: &[Rdata]) -> Result<(), RecordSetError> {
+fn check_records(data: &[Rdata]) -> Result<(), RecordSetError> {
     let rtype = data.first().ok_or(RecordSetError::Empty)?.rtype();
     if let Some(other) = data.iter().find(|data| data.rtype() != rtype) {
         return Err(RecordSetError::Mixed(rtype, other.rtype()));

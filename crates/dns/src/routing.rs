@@ -2,8 +2,15 @@
 //!
 //! A place that only one provider knows is accepted here; whether it is this provider is judged later.
 
+mod membership;
+
 use std::fmt;
 use std::str::FromStr;
+
+pub use membership::{Membership, MembershipError, SetIdentifier, SetIdentifierError};
+
+/// The share of a set that does not say how large its share is.
+const SHARE_DEFAULT: u8 = 1;
 
 /// Which part of a name's traffic a record set is for. The default is all of it.
 #[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -18,6 +25,17 @@ impl Routing {
     /// Whether the set is for everyone, and no other stands beside it.
     pub fn is_plain(&self) -> bool {
         self.weight.is_none() && self.geo.is_none()
+    }
+
+    /// The share among those that are for the same clients. Without a weight it is the least that is ever chosen beside
+    /// others.
+    pub fn share(&self) -> u8 {
+        self.weight.map_or(SHARE_DEFAULT, Weight::get)
+    }
+
+    /// Whether the set is for clients from anywhere, unless another one is for them in particular.
+    pub fn is_from_anywhere(&self) -> bool {
+        matches!(self.geo, None | Some(GeoCode::Default))
     }
 }
 
@@ -149,7 +167,8 @@ impl Continent {
         }
     }
 
-    fn from_letters(letters: &str) -> Option<Continent> {
+    /// The continent that two letters stand for.
+    pub fn from_letters(letters: &str) -> Option<Continent> {
         CONTINENTS
             .into_iter()
             .find(|continent| continent.as_str() == letters)
@@ -162,7 +181,8 @@ impl Country {
         str::from_utf8(&self.0).expect("the letters are ASCII")
     }
 
-    fn from_letters(letters: &str) -> Option<Country> {
+    /// The country that two letters stand for.
+    pub fn from_letters(letters: &str) -> Option<Country> {
         let country = COUNTRIES.split(' ').find(|country| *country == letters)?;
         country.as_bytes().try_into().ok().map(Country)
     }

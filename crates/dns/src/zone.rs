@@ -108,7 +108,7 @@ impl Zone {
         self.sets.len()
     }
 
-    /// The number of records, the SOA not among them.
+    /// The number of records, those of all members of routed sets counted, the SOA not among them.
     pub fn record_count(&self) -> usize {
         self.records
     }
@@ -198,7 +198,7 @@ impl Zone {
 
     /// The one place where `sets` changes, and what is kept in step with it.
     pub(crate) fn replace(&mut self, key: SetKey, set: Option<RecordSet>) -> Option<RecordSet> {
-        self.records += set.as_ref().map_or(0, |set| set.data().len());
+        self.records += set.as_ref().map_or(0, RecordSet::record_count);
         let replaced = match (self.sets.entry(key), set) {
             (Entry::Occupied(mut entry), Some(set)) => {
                 self.sum.remove(entry.key(), entry.get());
@@ -216,7 +216,7 @@ impl Zone {
             }
             (Entry::Vacant(_), None) => None,
         };
-        self.records -= replaced.as_ref().map_or(0, |set| set.data().len());
+        self.records -= replaced.as_ref().map_or(0, RecordSet::record_count);
         replaced
     }
 }

@@ -6,8 +6,11 @@
 //! start a comment or become a directive.
 //!
 //! `$INCLUDE` is refused: this crate opens no files.
+//!
+//! A zone file knows nothing of routed sets: it holds their default members. Canonical lines (`lines`) say more, in comments.
 
 mod entries;
+mod lines;
 mod reader;
 
 use std::fmt::{self, Write as _};
@@ -16,6 +19,8 @@ use crate::{Name, Rdata, RecordSet, Rtype, Serial, SetKey, Soa, Ttl, Zone};
 
 use entries::entries;
 use reader::Reader;
+
+pub use lines::{Line, print_line, push_lines, read_lines};
 
 /// One record of a zone file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -116,13 +121,8 @@ pub fn print(zone: &Zone, serial: Serial) -> String {
 /// Prints one record as a line with its full name: the canonical line.
 pub fn print_record(name: &Name, ttl: Ttl, data: &Rdata) -> String {
     let mut text = String::new();
-    push_record(&mut text, name, ttl, data);
+    push_line(&mut text, name, ttl, data);
     text
-}
-
-/// Prints one record behind others, as [`print_record`] does.
-pub fn push_record(text: &mut String, name: &Name, ttl: Ttl, data: &Rdata) {
-    push_line(text, name, ttl, data);
 }
 
 /// The name relative to the origin, or whole where a reader would suspect that
@@ -135,7 +135,12 @@ fn owner(name: &Name, origin: &Name) -> String {
 }
 
 fn push_line(text: &mut String, owner: impl fmt::Display, ttl: Ttl, data: &Rdata) {
-    writeln!(text, "{owner} {ttl} IN {} {data}", data.rtype())
+    push_fields(text, owner, ttl, data);
+    text.push('\n');
+}
+
+fn push_fields(text: &mut String, owner: impl fmt::Display, ttl: Ttl, data: &Rdata) {
+    write!(text, "{owner} {ttl} IN {} {data}", data.rtype())
         .expect("writing to a string cannot fail");
 }
 

@@ -10,16 +10,25 @@
 //!   where NSD and Knot agree. Targets of MX, SRV and the like are left to the resolver.
 //! - A referral whose in-domain glue does not fit is truncated (RFC 9471 §3.1), as Knot does; other addresses are left out.
 //! - What cannot be read gets FORMERR, as from NSD; records that are merely unexpected are passed over, as Knot does.
+//! - Of a routed set an answer holds one member (`choose`). Where the zone hands over, at a cut or a DNAME, its default member
+//!   counts for everyone.
+//! - A client subnet (RFC 7871) counts instead of the address that the query came from. It is repeated with the part of it
+//!   that the answer depends on: nothing, unless a place decided.
 //! - A transfer is refused at the apex of a zone and not ours to give elsewhere; AXFR does not exist over UDP.
 
+mod choose;
 mod compose;
 mod query;
 mod reply;
 mod resolve;
 
+use std::net::IpAddr;
+
 use domain::base::iana::{Class, ExtendedErrorCode, OptRcode, Rtype};
+use rand::RngCore;
 
 use crate::Zones;
+use choose::Chooser;
 use query::{Asked, Question};
 use reply::Reply;
 
@@ -39,6 +48,15 @@ pub enum Transport {
     Tcp,
 }
 
+/// Who asks, as far as an answer may depend on it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Client {
+    /// The address that the query came from.
+    pub address: IpAddr,
+    /// How it came.
+    pub transport: Transport,
+}
+
 /// What became of a query, for those who count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Outcome {
@@ -48,31 +66,51 @@ pub struct Outcome {
     pub truncated: bool,
 }
 
-/// Answers a query from a snapshot. The answer replaces what is in `buffer`, whose memory is used again.
+/// Answers a query from a snapshot. The answer replaces what is in `buffer`, whose memory is used again. Only sets of which
+/// an answer holds a part by chance draw from `chance`.
 ///
 /// `None` is silence: the octets are too few to be a message, or it is an answer itself. The buffer is then empty.
 pub fn answer(
     octets: &[u8],
-    transport: Transport,
+    client: Client,
     zones: &Zones,
+    chance: &mut dyn RngCore,
     buffer: &mut Vec<u8>,
 ) -> Option<Outcome> {
     buffer.clear();
     let asked = query::read(octets)?;
     let reply = match &asked.question {
-        Ok(question) => decide(question, transport, zones),
+        Ok(question) => {
+            let whom = whom(&asked, client);
+            let mut chooser = Chooser::new(whom, zones.places(), chance);
+            let reply = decide(question, client.transport, zones, &mut chooser);
+            reply.within(chooser.scope())
+        }
         Err(fault) => Reply::fault(*fault),
     };
     Some(compose::compose(
         &asked,
         reply,
-        limit(&asked, transport),
+        limit(&asked, client.transport),
         buffer,
     ))
 }
 
+/// Whose place counts: that of the subnet, if one was told. A subnet of no bits asks not to look (RFC 7871 §7.1.2).
+fn whom(asked: &Asked<'_>, client: Client) -> Option<IpAddr> {
+    match asked.subnet {
+        Some(subnet) => (subnet.source_prefix_len() > 0).then(|| subnet.addr()),
+        None => Some(client.address.to_canonical()),
+    }
+}
+
 /// What is answered from zones, and what is not.
-fn decide<'z>(question: &Question, transport: Transport, zones: &'z Zones) -> Reply<'z> {
+fn decide<'z>(
+    question: &Question,
+    transport: Transport,
+    zones: &'z Zones,
+    chooser: &mut Chooser<'_>,
+) -> Reply<'z> {
     if !matches!(question.class, Class::IN | Class::ANY) {
         return Reply::error(OptRcode::REFUSED);
     }
@@ -83,7 +121,7 @@ fn decide<'z>(question: &Question, transport: Transport, zones: &'z Zones) -> Re
         }
         Rtype::AXFR | Rtype::IXFR => Reply::error(OptRcode::NOTAUTH),
         _ => {
-            let reply = resolve::resolve(&question.name, question.rtype, zones);
+            let reply = resolve::resolve(&question.name, question.rtype, zones, chooser);
             if question.class == Class::IN {
                 reply
             } else {

@@ -33,7 +33,7 @@ use dns::{Name, Publication, Serial, Sighting};
 use tokio::sync::{mpsc, watch};
 
 use crate::store::{Store, StoreError};
-use crate::{Counters, Zones};
+use crate::{Counters, Places, Zones};
 
 /// The most threads that serve queries: beyond that it is the network card that is busy.
 const WORKERS_MAX: usize = 16;
@@ -45,6 +45,8 @@ pub struct Options {
     pub listeners: Vec<SocketAddr>,
     /// Where the last good versions are kept; nowhere if absent.
     pub store: Option<PathBuf>,
+    /// Where clients are, for answers that depend on it; nobody knows if absent.
+    pub places: Option<Arc<Places>>,
     /// How many threads serve queries; one for each processor if absent.
     pub workers: Option<usize>,
     /// What clients may use up.
@@ -140,7 +142,7 @@ impl Server {
         let versions = versions.into_iter().flatten();
         let versions: Vec<_> = versions.map(Publication::Version).collect();
         let shared = Arc::new(Shared {
-            zones: ArcSwap::from_pointee(Zones::new().with(&versions)),
+            zones: ArcSwap::from_pointee(Zones::new().knowing(options.places).with(&versions)),
             counters: Counters::new(workers),
             limits: options.limits,
         });

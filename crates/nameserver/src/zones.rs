@@ -3,8 +3,12 @@
 //! A snapshot never changes. The next one is made from it by applying publications, and shares with it whatever did not
 //! change, so that a query in flight is answered from the snapshot it started with (N2).
 
+use std::sync::Arc;
+
 use dns::{Name, Publication, Rdata, Rtype, Ttl, Version, Zone};
 use imbl::OrdMap;
+
+use crate::Places;
 
 /// All zones that are served, by their origins.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +16,8 @@ pub struct Zones {
     served: OrdMap<Name, Served>,
     /// No origin has more labels than this: longer names need not be looked for.
     labels_max: usize,
+    /// Where clients are, for sets whose answers depend on it.
+    places: Option<Arc<Places>>,
 }
 
 /// A version with what every negative answer needs made beforehand.
@@ -27,12 +33,19 @@ impl Zones {
         Zones::default()
     }
 
+    /// The same zones, with answers for clients from places that this database knows.
+    #[must_use]
+    pub fn knowing(self, places: Option<Arc<Places>>) -> Zones {
+        Zones { places, ..self }
+    }
+
     /// This snapshot with publications applied in their order.
     #[must_use]
     pub fn with(&self, publications: &[Publication]) -> Zones {
         let Zones {
             mut served,
             mut labels_max,
+            places,
         } = self.clone();
         for publication in publications {
             match publication {
@@ -46,7 +59,16 @@ impl Zones {
                 }
             }
         }
-        Zones { served, labels_max }
+        Zones {
+            served,
+            labels_max,
+            places,
+        }
+    }
+
+    /// Where clients are, if that is known.
+    pub(crate) fn places(&self) -> Option<&Places> {
+        self.places.as_deref()
     }
 
     /// The version of the zone with exactly this name.

@@ -19,9 +19,9 @@ use api::parse::provider_secret::Aws as Access;
 use dns::Ttl;
 use dns::hosted::Batch;
 use dns::limits::{Limits, Load, Ownership, RECORD_TYPES, RoutingLimits};
+use egress::{Egress, EgressError};
 use provider::{Boxed, Error, HostedZone, Provider, Snapshot, ZoneId};
 
-use crate::egress::{Egress, EgressError};
 use crate::pace::Pace;
 use answer::unclear;
 use client::Client;

@@ -2,14 +2,14 @@
 //!
 //! All of them have one shape: `x.rs` is the [`Provider`](provider::Provider), `x/client.rs` makes the calls and reads
 //! pages to the end, `x/convert.rs` translates in both directions and is pure. All of them share how fast an account may
-//! be asked ([`pace`]) and whom this process connects to on behalf of others ([`egress`]).
+//! be asked ([`pace`]); whom this process connects to on behalf of others is judged by [`egress`].
 //!
 //! What they leave to others: what to write, and when.
 
 pub mod aws;
-pub mod egress;
 pub mod pace;
 mod registry;
+mod resolve;
 pub mod rfc2136;
 pub mod zone;
 

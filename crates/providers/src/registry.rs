@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use api::parse::provider_secret::{Credentials, ProviderSecret};
 use dns::Name;
+use egress::Egress;
 use kube::Client;
 use provider::{Error, InMemory, Provider, ZoneId};
 
 use crate::aws::Aws;
-use crate::egress::Egress;
 use crate::pace::Pace;
 use crate::rfc2136::Rfc2136;
 use crate::zone::Zones;

@@ -6,7 +6,7 @@
 //! (RFC 5936, RFC 1995), `fault` (which answer is which error); `client` sends and receives.
 //!
 //! What it leaves to others: which server and key a Secret means (`api`), and whom we may connect to
-//! ([`crate::egress`]).
+//! ([`egress`]).
 
 mod client;
 mod convert;
@@ -21,9 +21,9 @@ use dns::Name;
 use dns::hosted::{Batch, Holdings};
 use dns::limits::Limits;
 use domain::base::iana::{Rcode, Rtype};
+use egress::Egress;
 use provider::{Boxed, Error, HostedZone, Provider, Snapshot, ZoneId};
 
-use crate::egress::Egress;
 use crate::pace::Pace;
 use client::Client;
 use fault::Fault;

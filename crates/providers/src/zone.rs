@@ -55,7 +55,11 @@ impl Zones {
             types: &RECORD_TYPES,
             ttl_min: Ttl::ZERO,
             ttl_default: Ttl::from_secs(TTL_DEFAULT_SECS).expect("five minutes are a TTL"),
-            routing: RoutingLimits::default(),
+            routing: RoutingLimits {
+                weight: true,
+                geo: true,
+                regions: false,
+            },
             ownership: Ownership::Shares,
             batch_max: Load {
                 count: BATCH_RECORDS_MAX,

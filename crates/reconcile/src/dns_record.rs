@@ -33,6 +33,7 @@ use provider::Retry;
 
 use crate::DnsRecordKey;
 use crate::hosted::{Approval, Ask, Cause, NamesWanted, Verdict, Work};
+use crate::probing::{Checked, Publish};
 use crate::world::Faults;
 
 pub use conclude::{Conclusion, Next, Report, conclude};
@@ -84,6 +85,8 @@ pub struct DnsRecordView {
     pub names_wanted: NamesWanted,
     /// How many sets all records of the Secret have put there.
     pub owned_total: usize,
+    /// What the health of its targets comes to.
+    pub checked: Checked,
 }
 
 /// A Secret that can be used.
@@ -209,8 +212,13 @@ pub fn depth(view: &DnsRecordView, wake: Wake, now: Timestamp) -> Depth {
     });
     // What was just written is looked at in a moment anyway, and not before.
     let drift = wake.drift && !view.is_awaiting();
-    let full =
-        !view.is_observed() || newly_deleted || wake.inputs || drift || wake.retry || expired;
+    let full = !view.is_observed()
+        || newly_deleted
+        || wake.inputs
+        || drift
+        || wake.retry
+        || view.health_is_news()
+        || expired;
     if full {
         Depth::Full
     } else {
@@ -254,7 +262,15 @@ impl DnsRecordView {
     ) -> Result<Ask, Vec<String>> {
         let (root_host, wanted) = match (&self.claim, want) {
             (Ok(claim), Want::Claim) => {
-                let wanted = endpoints::wanted(&claim.endpoints, limits)?;
+                // What the provider cannot hold is told, healthy or not.
+                let everything = endpoints::wanted(&claim.endpoints, limits)?;
+                let wanted = match &self.checked.publish {
+                    Publish::Everything => everything,
+                    Publish::Part(left) | Publish::AsBefore(left) => {
+                        endpoints::wanted(left, limits)?
+                    }
+                    Publish::Nothing => return Err(Vec::new()),
+                };
                 (claim.root_host.clone(), wanted)
             }
             (Ok(claim), Want::Nothing) => (claim.root_host.clone(), BTreeMap::new()),
@@ -272,7 +288,7 @@ impl DnsRecordView {
             names_wanted: self.names_wanted.clone(),
             cause: self.cause(&wanted),
             approval: self.approval.clone(),
-            may_write: self.may_write(pace),
+            may_write: self.may_write(pace) || self.health_moved(&wanted),
             owned_total: self.owned_total,
             wanted,
         })
@@ -287,7 +303,22 @@ impl DnsRecordView {
     pub fn can_ask(&self) -> bool {
         let abandoned = self.deleting && self.abandoned;
         let claimed = self.claim.as_ref().is_ok_and(|claim| !claim.delegate);
-        !abandoned && claimed && self.provider.is_ok()
+        !abandoned && claimed && self.provider.is_ok() && !self.is_withheld()
+    }
+
+    /// Whether nothing is published before a target is healthy.
+    pub fn is_withheld(&self) -> bool {
+        self.checked.publish == Publish::Nothing
+    }
+
+    /// Whether it says something else about the health of its targets than is known, or has other probes than it should.
+    pub fn health_is_news(&self) -> bool {
+        let said = condition::find(&self.status.conditions, ConditionType::Healthy);
+        let said = said.map(|said| (said.status.as_str(), said.reason.as_str(), &said.message));
+        let told = self.checked.told.as_ref();
+        let told =
+            told.map(|(status, reason, message)| (status.as_str(), reason.as_str(), message));
+        !self.checked.plan.is_empty() || said != told
     }
 
     /// Whether it carries our finalizer.
@@ -332,16 +363,27 @@ impl DnsRecordView {
     /// Whoever changes the spec, or has the Secret lead elsewhere, has asked for what follows, for as long as it has not
     /// been published.
     fn cause(&self, wanted: &BTreeMap<HostedKey, Wanted>) -> Cause {
-        let last = published(&self.status.endpoints);
-        let is_same = |(key, set): (&HostedKey, &Wanted)| last.get(key) == Some(&set.data);
-        let published = last.len() == wanted.len() && wanted.iter().all(is_same);
         if self.deleting {
             Cause::Deleted
-        } else if self.is_observed() && self.former.is_none() && published {
+        } else if self.is_observed() && self.former.is_none() && self.is_published(wanted) {
             Cause::Unasked
         } else {
             Cause::Edited
         }
+    }
+
+    /// Whether another part of it is to be published than last time because of the health of its targets: nobody has tried
+    /// that in vain yet (C7).
+    fn health_moved(&self, wanted: &BTreeMap<HostedKey, Wanted>) -> bool {
+        let checked = self.checked.told.is_some() && self.is_observed();
+        checked && !self.is_published(wanted)
+    }
+
+    /// Whether this is what was published last.
+    fn is_published(&self, wanted: &BTreeMap<HostedKey, Wanted>) -> bool {
+        let last = published(&self.status.endpoints);
+        let is_same = |(key, set): (&HostedKey, &Wanted)| last.get(key) == Some(&set.data);
+        last.len() == wanted.len() && wanted.iter().all(is_same)
     }
 
     /// Writes in a row of this generation so far.

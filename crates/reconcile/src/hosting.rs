@@ -2,7 +2,7 @@
 //!
 //! Objects go in as they are watched; out come the records that have to be looked at because of it, and a view of each.
 //! A Secret concerns the records that name it, those it could be the default of, and those that were last published with
-//! it; a zone those whose Secret leads there; a name those who want something there.
+//! it; a zone those whose Secret leads there; a name those who want something there; a probe the record that it belongs to.
 
 mod index;
 mod object;
@@ -10,6 +10,7 @@ mod object;
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::parse::provider_secret::{Place, ProviderKind};
+use api::parse::target::Target;
 use api::{Decoded, ZoneKey};
 use dns::Name;
 use dns::hosted::HostedKey;
@@ -17,10 +18,11 @@ use k8s_openapi::api::core::v1::{Namespace, Secret};
 
 use crate::dns_record::{DnsRecordView, Provider, Trouble, Wake, is_ready};
 use crate::hosted::{Approval, NamesWanted};
-use crate::{DnsRecordKey, ObjectKey, SecretKey};
+use crate::probing::{self, Checked, Health, Patient, Probing};
+use crate::{DnsRecordKey, ObjectKey, ProbeKey, SecretKey};
 
 use index::Index;
-use object::{RecordNode, SecretNode};
+use object::{ProbeNode, RecordNode, SecretNode};
 
 /// What the operator has chosen.
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub struct HostingPolicy {
     pub enabled: BTreeSet<ProviderKind>,
     /// Whether zones are found by asking, where a Secret names none.
     pub discovery: bool,
+    /// How targets are probed.
+    pub probing: Probing,
 }
 
 /// Every DNSRecord and provider Secret.
@@ -37,6 +41,7 @@ pub struct Hosting {
     policy: HostingPolicy,
     records: BTreeMap<DnsRecordKey, RecordNode>,
     secrets: BTreeMap<SecretKey, SecretNode>,
+    probes: BTreeMap<ProbeKey, ProbeNode>,
     /// Namespaces in which everything is approved.
     approved: BTreeSet<String>,
     index: Index,
@@ -49,6 +54,8 @@ pub struct Inputs {
     approval: Approval,
     abandoned: bool,
     check: Option<String>,
+    /// What is known of its targets.
+    health: BTreeMap<Target, Health>,
 }
 
 /// How a record stands, in numbers.
@@ -69,6 +76,7 @@ impl Hosting {
             policy,
             records: BTreeMap::new(),
             secrets: BTreeMap::new(),
+            probes: BTreeMap::new(),
             approved: BTreeSet::new(),
             index: Index::default(),
         }
@@ -83,6 +91,11 @@ impl Hosting {
     pub fn secrets<'a>(&'a self, type_: &'a str) -> impl Iterator<Item = &'a SecretKey> {
         let of_type = self.secrets.iter().filter(move |(_, it)| it.type_ == type_);
         of_type.map(|(key, _)| key)
+    }
+
+    /// Every probe.
+    pub fn probes(&self) -> impl Iterator<Item = &ProbeKey> {
+        self.probes.keys()
     }
 
     /// Namespaces in which everything is approved.
@@ -179,6 +192,44 @@ impl Hosting {
         self.index.concerned_by(key, node.default)
     }
 
+    /// A DNSHealthCheckProbe as it is now. Tells whom that concerns: nobody, as long as it says the same about its target.
+    pub fn apply_probe(
+        &mut self,
+        key: &ProbeKey,
+        object: Decoded<api::DnsHealthCheckProbe>,
+    ) -> BTreeSet<DnsRecordKey> {
+        let node = ProbeNode::read(key, object);
+        let before = self.probes.insert(key.clone(), node.clone());
+        let newly = before.is_none() && !node.tells_anything();
+        if newly || before.as_ref().is_some_and(|before| before.tells_as(&node)) {
+            self.index.probe(key, before.as_ref(), Some(&node));
+            return BTreeSet::new();
+        }
+        self.probe_changed(key, before.as_ref(), Some(&node))
+    }
+
+    /// A DNSHealthCheckProbe is gone.
+    pub fn delete_probe(&mut self, key: &ProbeKey) -> BTreeSet<DnsRecordKey> {
+        let before = self.probes.remove(key);
+        self.probe_changed(key, before.as_ref(), None)
+    }
+
+    fn probe_changed(
+        &mut self,
+        key: &ProbeKey,
+        before: Option<&ProbeNode>,
+        after: Option<&ProbeNode>,
+    ) -> BTreeSet<DnsRecordKey> {
+        self.index.probe(key, before, after);
+        let owners = before.into_iter().chain(after);
+        let owners: BTreeSet<DnsRecordKey> = owners.filter_map(|node| node.owner.clone()).collect();
+        let concerned = |owner: &DnsRecordKey| {
+            let view = self.view(owner);
+            self.wake(owner).inputs || view.is_some_and(|view| view.health_is_news())
+        };
+        owners.into_iter().filter(concerned).collect()
+    }
+
     /// A Namespace as it is now.
     pub fn apply_namespace(
         &mut self,
@@ -230,6 +281,7 @@ impl Hosting {
             approval: self.approval(key, node),
             abandoned: node.abandoned,
             check: node.check.clone(),
+            health: self.checked(key, node).health,
         })
     }
 
@@ -264,7 +316,38 @@ impl Hosting {
             owned_total: self
                 .index
                 .published_with(self.secret_of(key, node).as_ref()),
+            checked: self.checked(key, node),
         })
+    }
+
+    /// What the health of its targets comes to. A record that cannot be read keeps its probes, as it keeps what it published.
+    fn checked(&self, key: &DnsRecordKey, node: &RecordNode) -> Checked {
+        let Ok(claim) = &node.claim else {
+            return Checked::default();
+        };
+        let own = self.index.probes_of(key);
+        let possible = claim.health_check.is_some() || own.is_some();
+        if !possible {
+            return Checked::default();
+        }
+        let named = probing::names(&key.name, claim);
+        let keys = named
+            .iter()
+            .map(|name| ProbeKey::new(&key.namespace, name))
+            .chain(own.into_iter().flatten().cloned());
+        let probes = keys.filter_map(|key| {
+            let node = self.probes.get(&key)?;
+            Some((key.name, node.standing.clone()))
+        });
+        let patient = Patient {
+            name: &key.name,
+            uid: &node.uid,
+            claim,
+            status: &node.status,
+            deleting: node.deleting,
+            probes: &probes.collect(),
+        };
+        probing::check(patient, self.policy.probing)
     }
 
     /// The names that any record wants.

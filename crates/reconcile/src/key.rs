@@ -21,8 +21,17 @@ pub type RecordKey = ObjectKey;
 /// Which DNSRecord.
 pub type DnsRecordKey = ObjectKey;
 
+/// Which DNSHealthCheckProbe.
+pub type ProbeKey = ObjectKey;
+
 /// Which Secret.
 pub type SecretKey = ObjectKey;
+
+/// Which DNSPolicy.
+pub type PolicyKey = ObjectKey;
+
+/// Which Gateway.
+pub type GatewayKey = ObjectKey;
 
 impl ObjectKey {
     /// An object by namespace and name.

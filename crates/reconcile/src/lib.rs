@@ -10,18 +10,26 @@
 //! What it leaves to others: reading specs (`api::parse`), what a zone may hold (`dns`), and doing anything
 //! (`controller`).
 
+pub mod dns_policy;
 pub mod dns_record;
 mod finding;
+pub mod gateway;
+pub mod gateways;
 pub mod hosted;
 pub mod hosting;
 mod key;
+pub mod probe;
+pub mod probing;
 pub mod record;
 pub mod slice;
 pub mod world;
 pub mod zone;
 
+pub use gateways::Gateways;
 pub use hosting::Hosting;
-pub use key::{Age, DnsRecordKey, Key, Label, ObjectKey, RecordKey, SecretKey};
+pub use key::{
+    Age, DnsRecordKey, GatewayKey, Key, Label, ObjectKey, PolicyKey, ProbeKey, RecordKey, SecretKey,
+};
 pub use record::RecordView;
 pub use world::{Authority, Consequences, Policy, World};
 pub use zone::ZoneView;

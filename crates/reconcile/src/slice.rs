@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use api::zone_slice::CONTENT_BYTES_MAX;
+use dns::routing::Membership;
 use dns::{Name, Rdata, Rtype, SetKey, Ttl, Zone, zonefile};
 
 /// One name in so many begins a slice: with lines of 60 bytes, slices of about 15 KiB. Small enough that a change
@@ -26,7 +27,7 @@ const SLICE_CONTEXT: &str = "zonewright 2026-11 zone slice v1 content";
 const HASH_CHARS: usize = 32;
 
 /// Data of so many octets needs no measuring. An octet becomes at most 80 characters, in a bitmap of types without mnemonics
-/// (`TYPE65535 `, eight to an octet), and a name at most 1,020: together less than a slice holds.
+/// (`TYPE65535 `, eight to an octet), a name at most 1,020, and routing about 300: together less than a slice holds.
 const SHORT_OCTETS_MAX: usize = 512;
 
 /// A piece of a zone's content.
@@ -143,11 +144,15 @@ impl Layout {
 }
 
 /// How long the line of a record is, if no slice could hold it; whatever its TTL.
-pub(crate) fn line_excess(name: &Name, data: &Rdata) -> Option<usize> {
+pub(crate) fn line_excess(
+    name: &Name,
+    data: &Rdata,
+    routing: Option<&Membership>,
+) -> Option<usize> {
     if data.as_wire().len() <= SHORT_OCTETS_MAX {
         return None;
     }
-    let bytes = zonefile::print_record(name, Ttl::MAX, data).len();
+    let bytes = zonefile::print_line(name, (routing, Ttl::MAX, data)).len();
     (bytes > CONTENT_BYTES_MAX).then_some(bytes)
 }
 
@@ -202,9 +207,7 @@ fn blocks(zone: &Zone, begin: &Name, end: Option<&Name>) -> Vec<Block> {
         }
         last = Some(&key.name);
         let block = blocks.last_mut().expect("the first name has begun a block");
-        for data in set.data() {
-            zonefile::push_record(&mut block.text, &key.name, set.ttl(), data);
-        }
+        zonefile::push_lines(&mut block.text, &key.name, set);
     }
     blocks
 }

@@ -9,6 +9,7 @@
 //!   gives it.
 //! - [`moto`]: somebody else's stand-in for Amazon, to hold ours against.
 //! - [`route53`]: a double of Amazon Route 53 that keeps its rules, and fails on demand.
+//! - [`geo_database`]: databases that say where networks are, as small as a test needs them.
 //! - [`eventually`]: the one place where a test waits. It has a deadline and tells what it saw
 //!   last.
 //! - [`manifest`]: YAML in, created or applied objects or the API's own words of refusal out.
@@ -39,6 +40,7 @@
 pub mod cache;
 pub mod control_plane;
 pub mod crds;
+pub mod geo_database;
 pub mod manifest;
 pub mod moto;
 pub mod name_server;

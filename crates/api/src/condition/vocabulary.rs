@@ -135,6 +135,8 @@ words! {
         Duplicate = "Duplicate",
         /// The records of one set have different TTLs; the lowest is used.
         DifferingTtl = "DifferingTtl",
+        /// The records of one member of a routed set have different weights or places; the oldest's count.
+        DifferingRouting = "DifferingRouting",
         /// The target of this record is an alias, which the type does not allow.
         TargetIsAlias = "TargetIsAlias",
         /// The zone has no NS record at its apex and no spec.nameservers.
@@ -167,6 +169,8 @@ words! {
         AllChecksPassed = "AllChecksPassed",
         /// Some health checks pass.
         SomeChecksPassed = "SomeChecksPassed",
+        /// Health checks are asked for and not made, so every target counts as healthy; the message says why.
+        NotChecked = "NotChecked",
         /// The record is being removed from the provider.
         ProviderEndpointsDeletion = "ProviderEndpointsDeletion",
         /// The record has been removed from the provider.
@@ -203,8 +207,12 @@ words! {
         MissingDependency = "MissingDependency",
         /// No listener of the Gateway has a host name in the provider's domain.
         DomainNotInGateway = "DomainNotInGateway",
+        /// No listener has a host, a route and an address yet, so there is nothing to publish.
+        NothingToPublish = "NothingToPublish",
         /// Everything the policy made is ready.
         Ready = "Ready",
+        /// The policy is not enforced; condition Enforced says why.
+        NotEnforced = "NotEnforced",
         /// Something the policy made is not ready; the message names it.
         NotReady = "NotReady",
 

@@ -41,6 +41,8 @@ pub struct LoadBalancing {
     pub weight: Weight,
     /// Where the Gateway is.
     pub geo: GeoCode,
+    /// The same as it was written: it is a part of names that Gateways of several clusters share.
+    pub spelled: String,
     /// Whether clients from anywhere else are sent here too.
     pub default_geo: bool,
 }
@@ -165,6 +167,7 @@ fn load_balancing(
     Some(LoadBalancing {
         weight: weight?,
         geo: geo?,
+        spelled: spec.geo.clone(),
         default_geo: spec.default_geo,
     })
 }

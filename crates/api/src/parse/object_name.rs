@@ -10,7 +10,7 @@ pub(super) fn is_label(text: &str) -> bool {
 
 /// Whether a text can be the name of most other objects. Unlike in DNS, one part alone may take all
 /// the characters.
-pub(super) fn is_subdomain(text: &str) -> bool {
+pub fn is_subdomain(text: &str) -> bool {
     text.len() <= SUBDOMAIN_CHARS_MAX && text.split('.').all(is_part)
 }
 

@@ -160,6 +160,12 @@ pub fn parse(secret: &Secret, discovery: bool) -> Result<ProviderSecret, Vec<Pro
     data.problems.finish(secret)
 }
 
+/// The names that a Secret is for, whatever else is wrong with it; nothing if it does not say.
+pub fn domain(secret: &Secret) -> Option<Domain> {
+    let values = read(secret, &mut Collect::default());
+    read_domain(values.get(secret_key::DOMAIN_NAME)?).ok()
+}
+
 /// The fields of a Secret on their way to become something.
 struct Data {
     values: BTreeMap<String, String>,

@@ -3,19 +3,16 @@
 //! Name and content stand alone: a Record with bad data still has a name and shows it in its
 //! status. Without `place` or `content` it is not published.
 
+use dns::routing::Membership;
 use dns::{Name, Rdata, RdataText, Rtype, Ttl};
 use kube::ResourceExt as _;
 
 use super::DEFAULT_NAMESPACE;
 use super::collect::Collect;
 use super::place::{Place, name_field};
+use super::routing;
 use crate::problem::{FieldPath, Problem};
 use crate::record::{self as object, Class};
-use crate::routing::Routing as RoutingSpec;
-use dns::routing::{GeoCode, Weight};
-
-/// The longest `setIdentifier`: what Route 53 takes.
-const SET_IDENTIFIER_CHARS_MAX: usize = 128;
 
 /// What a Record claims.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,19 +29,8 @@ pub struct Content {
     /// How long it may be kept; nothing: as long as the zone says (R7).
     pub ttl: Option<Ttl>,
     /// The member of a routed set that it is.
-    pub routing: Option<Routing>,
+    pub routing: Option<Membership>,
     data: RdataText,
-}
-
-/// One member of a routed set.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Routing {
-    /// What tells it from the others.
-    pub set_identifier: String,
-    /// Its share of the answers.
-    pub weight: Option<Weight>,
-    /// From where it is asked for.
-    pub geo: Option<GeoCode>,
 }
 
 /// Reads a Record: the parts that stand, and everything that is wrong with the rest.
@@ -84,10 +70,9 @@ fn content(spec: &object::RecordSpec, place: Option<&Place>) -> Result<Content, 
         owner(rtype, place, &spec.domain_name, &mut problems);
     }
     let ttl = spec.ttl.and_then(|it| time_to_live(it, &mut problems));
-    let routing = spec
-        .routing
-        .as_ref()
-        .and_then(|spec| routing(spec, &mut problems));
+    let at = FieldPath::spec().field("routing");
+    let routing = spec.routing.as_ref();
+    let routing = routing.and_then(|spec| routing::membership(spec, &at, &mut problems));
     let data = rtype.and_then(|rtype| data(rtype, &spec.rdata, &mut problems));
     problems.finish(data.map(|data| Content { ttl, routing, data }))
 }
@@ -135,46 +120,6 @@ fn data(rtype: Rtype, text: &str, problems: &mut Collect) -> Option<RdataText> {
 
 fn rdata_field() -> FieldPath {
     FieldPath::spec().field("rdata")
-}
-
-fn routing(spec: &RoutingSpec, problems: &mut Collect) -> Option<Routing> {
-    let at = FieldPath::spec().field("routing");
-    let text = &spec.set_identifier;
-    let set_identifier = problems.check(&at.field("setIdentifier"), text, identifier(text));
-    let weight = spec
-        .weight
-        .and_then(|weight| problems.check(&at.field("weight"), weight, Weight::new(weight)));
-    let geo = spec
-        .geo
-        .as_deref()
-        .and_then(|text| problems.check(&at.field("geo"), text, place_of(text)));
-    Some(Routing {
-        set_identifier: set_identifier?,
-        weight,
-        geo,
-    })
-}
-
-fn identifier(text: &str) -> Result<String, String> {
-    let printable = text
-        .bytes()
-        .all(|octet| octet == b' ' || octet.is_ascii_graphic());
-    if text.is_empty() || text.len() > SET_IDENTIFIER_CHARS_MAX || !printable {
-        return Err(format!(
-            "must be 1 to {SET_IDENTIFIER_CHARS_MAX} printable ASCII characters"
-        ));
-    }
-    Ok(text.to_owned())
-}
-
-/// Records are answered by our own name server, which knows no provider's regions.
-fn place_of(text: &str) -> Result<GeoCode, String> {
-    match text.parse::<GeoCode>().map_err(|rule| rule.to_string())? {
-        GeoCode::Region(_) => {
-            Err("is a region of one provider; use a country or a continent".into())
-        }
-        geo @ (GeoCode::Default | GeoCode::Continent(_) | GeoCode::Country(_)) => Ok(geo),
-    }
 }
 
 #[cfg(test)]

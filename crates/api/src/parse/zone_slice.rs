@@ -3,52 +3,25 @@
 //! A slice is right as a whole or not at all: a version of a zone with a hole in it is not that
 //! version.
 
-use dns::zonefile::{self, FileRecord};
+use dns::zonefile::{self, Line, LineProblem};
 
 use crate::problem::{FieldPath, Problem};
 use crate::zone_slice::{CONTENT_BYTES_MAX, ZoneSlice};
 
 /// Reads a slice. Its lines must be exactly those that printing its records gives: then equal
 /// records mean equal content, and no line can smuggle in a directive or a comment.
-pub fn parse(object: &ZoneSlice) -> Result<Vec<FileRecord>, Vec<Problem>> {
+pub fn parse(object: &ZoneSlice) -> Result<Vec<Line>, Vec<Problem>> {
     let field = FieldPath::spec().field("content");
     let content = object.spec.content.as_str();
     if content.len() > CONTENT_BYTES_MAX {
         let rule = format!("must have at most {CONTENT_BYTES_MAX} bytes");
         return Err(vec![Problem::new(&field, rule, content.len())]);
     }
-    let (records, faults) = zonefile::records(content, None);
-    if !faults.is_empty() {
-        let refused = |fault: &zonefile::LineProblem| {
-            Problem::new(
-                &field,
-                format!("line {}: {}", fault.line, fault.message),
-                &fault.text,
-            )
-        };
-        return Err(faults.iter().map(refused).collect());
-    }
-    match first_odd_line(content, &records) {
-        None => Ok(records),
-        Some((number, line)) => {
-            let rule = format!("line {number}: must be one record in canonical form");
-            Err(vec![Problem::new(&field, rule, line)])
-        }
-    }
-}
-
-/// The first line that is not what its record would be printed as.
-fn first_odd_line<'a>(content: &'a str, records: &[FileRecord]) -> Option<(usize, &'a str)> {
-    let mut records = records.iter();
-    let mut canonical = |line: &str| {
-        let record = records.next()?;
-        let printed = zonefile::print_record(&record.name, record.ttl, &record.data);
-        (printed == line).then_some(())
+    let refused = |fault: &LineProblem| {
+        let rule = format!("line {}: {}", fault.line, fault.message);
+        Problem::new(&field, rule, &fault.text)
     };
-    let lines = content.split_inclusive('\n').enumerate();
-    lines
-        .map(|(index, line)| (index + 1, line))
-        .find(|(_, line)| canonical(line).is_none())
+    zonefile::read_lines(content).map_err(|faults| faults.iter().map(refused).collect())
 }
 
 #[cfg(test)]
@@ -79,14 +52,24 @@ mod tests {
         let content = "example.org. 360 IN MX 10 mail.example.org.\n\
             www.example.org. 60 IN A 192.0.2.1\n\
             \\\"\\;.example.org. 0 IN TXT \"a;b\"\n";
-        let records = parse(&slice(content)).unwrap();
+        let lines = parse(&slice(content)).unwrap();
+        let records = lines.iter().map(|line| &line.record);
         let printed: String = records
-            .iter()
             .map(|record| zonefile::print_record(&record.name, record.ttl, &record.data))
             .collect();
         assert_eq!(printed, content);
-        assert_eq!(records.len(), 3);
+        assert_eq!(lines.len(), 3);
         assert_eq!(parse(&slice("")), Ok(Vec::new()));
+    }
+
+    /// N6: a line says which member of a routed set its record is.
+    #[test]
+    fn lines_of_routed_sets_are_read_with_their_routing() {
+        let routing = r#"{"setIdentifier":"eu-1","weight":120,"geo":"GEO-EU"}"#;
+        let content = format!("www.example.org. 60 IN A 192.0.2.1 ; routing {routing}\n");
+        let lines = parse(&slice(&content)).unwrap();
+        let membership = lines[0].membership.as_ref().unwrap();
+        assert_eq!(membership.to_string(), routing);
     }
 
     #[test]
@@ -100,6 +83,7 @@ mod tests {
             "www.example.org.  60 IN A 192.0.2.1\n",
             "WWW.example.org. 60 IN A 192.0.2.1\n",
             "www.example.org. 60 IN A 192.0.2.1 ; a comment\n",
+            "www.example.org. 60 IN A 192.0.2.1 ; routing {\"setIdentifier\": \"a\"}\n",
             "www.example.org. 60 IN A 192.0.2.1\n 60 IN A 192.0.2.2\n",
             "www.example.org. 60 IN TXT ( \"a\"\n \"b\" )\n",
         ];

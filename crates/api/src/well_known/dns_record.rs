@@ -1,4 +1,5 @@
-//! How a `DNSRecord` is spelled in the label of the Records made for it (P12).
+//! How a `DNSRecord` is spelled in the label of the Records made for it (P12), and a listener in that of the `DNSRecord`s
+//! made for it (D1).
 
 use super::label_value::{LABEL_CHARS_MAX, shortened};
 
@@ -8,6 +9,11 @@ pub fn dns_record_label(name: &str) -> String {
         return name.to_owned();
     }
     shortened(name, name)
+}
+
+/// The label value for a listener: its name, or a shortened form of it with a hash.
+pub fn listener_label(name: &str) -> String {
+    dns_record_label(name)
 }
 
 #[cfg(test)]

@@ -6,9 +6,13 @@
 use std::collections::BTreeMap;
 
 use api::parse;
+use api::problem::FieldPath;
 use api::record::Class;
+use api::routing::Routing;
 use api::zone::{ZoneEntry, ZoneStatus};
 use api::{Zone, ZoneSlice};
+use dns::routing::Membership;
+use dns::zonefile::Line;
 use dns::{Name, Rdata, RecordSet, Rtype, Serial, SetKey, Soa, Ttl, Version};
 use serde_json::{Value, json};
 
@@ -28,6 +32,7 @@ pub(super) struct Content {
 /// A record of a status or a slice.
 struct Entry {
     name: Name,
+    membership: Option<Membership>,
     ttl: Ttl,
     data: Rdata,
 }
@@ -66,7 +71,7 @@ impl Content {
         })
     }
 
-    /// Every record as data, the SOA first.
+    /// Every record as data, the SOA first; of routed sets the default members, as in a zone file.
     pub(super) fn records(&self) -> Vec<Value> {
         let Version { zone, .. } = &self.version;
         let record = |name: &Name, ttl: Ttl, data: &Rdata| {
@@ -119,7 +124,7 @@ fn assemble(
     }
     let mut zone = dns::Zone::new(origin, soa);
     for (key, members) in grouped(entries) {
-        let put = RecordSet::new(members).map_err(|error| error.to_string());
+        let put = RecordSet::assemble(members).map_err(|error| error.to_string());
         let put = put.and_then(|set| {
             zone.put(key.clone(), set)
                 .map_err(|error| error.to_string())
@@ -135,8 +140,9 @@ fn start_of_authority(
     problems: &mut Vec<String>,
 ) -> Option<(Soa, Serial)> {
     let at = "status.entries[0]";
-    let Entry { name, ttl, data } = read_entry(entry, origin, at, problems)?;
-    let soa = Soa::from_rdata(ttl, &data).filter(|_| name == *origin);
+    let entry = read_entry(entry, origin, at, problems)?;
+    let ours = entry.name == *origin && entry.membership.is_none();
+    let soa = Soa::from_rdata(entry.ttl, &entry.data).filter(|_| ours);
     let rule = format!("must be the SOA record of {origin}");
     note(problems, at, soa.ok_or(rule))
 }
@@ -147,13 +153,8 @@ fn read_entry(
     at: &str,
     problems: &mut Vec<String>,
 ) -> Option<Entry> {
-    if entry.class != Class::In || entry.routing.is_some() {
-        let what = if entry.routing.is_some() {
-            "a routed set"
-        } else {
-            "a class other than IN"
-        };
-        problems.push(format!("{at}: {what} cannot be written to a zone file"));
+    if entry.class != Class::In {
+        problems.push(format!("{at}: a class other than IN cannot be exported"));
         return None;
     }
     let name = note(problems, &format!("{at}.fqdn"), Name::parse(&entry.fqdn));
@@ -166,22 +167,34 @@ fn read_entry(
     // Peers leave names in the data as they were written: relative to the zone.
     let data = Rdata::parse(rtype, &entry.rdata, origin);
     let data = note(problems, &format!("{at}.rdata"), data);
+    let membership = match &entry.routing {
+        Some(spec) => Some(routing(spec, at, problems)?),
+        None => None,
+    };
     Some(Entry {
         name: name?,
+        membership,
         ttl: ttl?,
         data: data?,
     })
 }
 
+fn routing(spec: &Routing, at: &str, problems: &mut Vec<String>) -> Option<Membership> {
+    let read = parse::routing::parse(spec, &FieldPath::root(&format!("{at}.routing")));
+    read.map_err(|found| problems.extend(found.iter().map(ToString::to_string)))
+        .ok()
+}
+
 fn read_slice(slice: &ZoneSlice, name: &str, problems: &mut Vec<String>) -> Vec<Entry> {
     match parse::zone_slice::parse(slice) {
-        Ok(records) => {
-            let entry = |record: dns::zonefile::FileRecord| Entry {
+        Ok(lines) => {
+            let entry = |Line { record, membership }: Line| Entry {
                 name: record.name,
+                membership,
                 ttl: record.ttl,
                 data: record.data,
             };
-            records.into_iter().map(entry).collect()
+            lines.into_iter().map(entry).collect()
         }
         Err(found) => {
             problems.extend(
@@ -194,12 +207,12 @@ fn read_slice(slice: &ZoneSlice, name: &str, problems: &mut Vec<String>) -> Vec<
     }
 }
 
-fn grouped(entries: Vec<Entry>) -> BTreeMap<SetKey, Vec<(Ttl, Rdata)>> {
+fn grouped(entries: Vec<Entry>) -> BTreeMap<SetKey, Vec<(Option<Membership>, Ttl, Rdata)>> {
     let mut sets = BTreeMap::<SetKey, Vec<_>>::new();
-    for Entry { name, ttl, data } in entries {
-        sets.entry(SetKey::new(name, data.rtype()))
+    for entry in entries {
+        sets.entry(SetKey::new(entry.name, entry.data.rtype()))
             .or_default()
-            .push((ttl, data));
+            .push((entry.membership, entry.ttl, entry.data));
     }
     sets
 }

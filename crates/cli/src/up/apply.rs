@@ -1,5 +1,7 @@
 //! Manifests into the API: created where they are new, merged into what is there where they are not.
 //!
+//! A status is written only for kinds that nobody here looks after, such as Gateways: whoever does has the last word.
+//!
 //! One bad object never stops another. Objects may stand in any order: what was refused is tried
 //! again for as long as others get in, so that a namespace may come after what lives in it.
 
@@ -12,12 +14,14 @@ use http::Request;
 use kube::Client;
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Resource as _};
 use kube::discovery::{self, ApiCapabilities, Scope};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::manifest::Document;
 
 #[cfg(test)]
 mod tests;
+
+const MERGE_PATCH: &str = "application/merge-patch+json";
 
 /// What became of the manifests.
 #[derive(Debug, Default)]
@@ -152,15 +156,26 @@ async fn put(kinds: &mut Kinds, object: &Value) -> anyhow::Result<Outcome> {
         &body,
     )
     .await;
-    match (created, name) {
+    let outcome = match (created, name) {
         (Err(error), Some(name)) if is_there(&error) => {
             let path = query(&format!("{path}/{name}"));
-            let media_type = "application/merge-patch+json";
-            send(&kinds.client, Request::patch(path), media_type, &body).await?;
-            Ok(Outcome::Configured)
+            send(&kinds.client, Request::patch(path), MERGE_PATCH, &body).await?;
+            Outcome::Configured
         }
-        (created, _) => Ok(created.map(|()| Outcome::Created)?),
+        (created, _) => created.map(|()| Outcome::Created)?,
+    };
+    if let (Some(name), Some(status), true) = (name, object.get("status"), is_foreign(&resource)) {
+        let path = query(&format!("{path}/{name}/status"));
+        let body = serde_json::to_vec(&json!({ "status": status })).context("not JSON")?;
+        send(&kinds.client, Request::patch(path), MERGE_PATCH, &body).await?;
     }
+    Ok(outcome)
+}
+
+/// Whether a kind is somebody else's, and whoever looks after it elsewhere does not run here.
+fn is_foreign(resource: &ApiResource) -> bool {
+    let mut foreign = api::foreign::crds().into_iter();
+    foreign.any(|it| it.spec.group == resource.group && it.spec.names.kind == resource.kind)
 }
 
 /// Unknown fields are errors: nearly always someone has mistyped one.

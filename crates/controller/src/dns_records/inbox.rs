@@ -33,6 +33,7 @@ const SECRET_TYPES: [&str; 8] = [
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Watched {
     DnsRecord,
+    DnsHealthCheckProbe,
     /// Secrets of one type.
     Secret(&'static str),
     Namespace,
@@ -42,9 +43,12 @@ impl Watched {
     /// What to watch, in some namespaces or everywhere.
     pub(super) fn sources(namespaces: &[String]) -> Vec<Source<Watched>> {
         let secrets = SECRET_TYPES.map(Watched::Secret);
-        let kinds = [Watched::DnsRecord, Watched::Namespace]
-            .into_iter()
-            .chain(secrets);
+        let kinds = [
+            Watched::DnsRecord,
+            Watched::DnsHealthCheckProbe,
+            Watched::Namespace,
+        ];
+        let kinds = kinds.into_iter().chain(secrets);
         let source = |kind: Watched| Source {
             kind,
             resource: kind.resource(),
@@ -58,6 +62,7 @@ impl Watched {
     pub(super) fn name(self) -> &'static str {
         match self {
             Watched::DnsRecord => "DNSRecord",
+            Watched::DnsHealthCheckProbe => "DNSHealthCheckProbe",
             Watched::Secret(_) => "Secret",
             Watched::Namespace => "Namespace",
         }
@@ -66,6 +71,7 @@ impl Watched {
     fn resource(self) -> ApiResource {
         match self {
             Watched::DnsRecord => ApiResource::erase::<api::DnsRecord>(&()),
+            Watched::DnsHealthCheckProbe => ApiResource::erase::<api::DnsHealthCheckProbe>(&()),
             Watched::Secret(_) => ApiResource::erase::<Secret>(&()),
             Watched::Namespace => ApiResource::erase::<Namespace>(&()),
         }
@@ -74,7 +80,9 @@ impl Watched {
     /// Namespaces are in no namespace.
     fn narrowed(self, namespaces: &[String]) -> Vec<String> {
         match self {
-            Watched::DnsRecord | Watched::Secret(_) => namespaces.to_vec(),
+            Watched::DnsRecord | Watched::DnsHealthCheckProbe | Watched::Secret(_) => {
+                namespaces.to_vec()
+            }
             Watched::Namespace => Vec::new(),
         }
     }
@@ -82,7 +90,7 @@ impl Watched {
     fn fields(self) -> Option<String> {
         match self {
             Watched::Secret(type_) => Some(format!("type={type_}")),
-            Watched::DnsRecord | Watched::Namespace => None,
+            Watched::DnsRecord | Watched::DnsHealthCheckProbe | Watched::Namespace => None,
         }
     }
 }
@@ -91,7 +99,9 @@ impl fmt::Display for Watched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Watched::Secret(type_) => write!(f, "Secret of type {type_}"),
-            Watched::DnsRecord | Watched::Namespace => f.write_str(self.name()),
+            Watched::DnsRecord | Watched::DnsHealthCheckProbe | Watched::Namespace => {
+                f.write_str(self.name())
+            }
         }
     }
 }
@@ -193,6 +203,7 @@ impl Inbox {
                 hosting.delete_record(key);
                 touched.gone.push(key.clone());
             }
+            Watched::DnsHealthCheckProbe => touched.keys.extend(hosting.delete_probe(key)),
             Watched::Secret(_) => touched.keys.extend(hosting.delete_secret(key)),
             Watched::Namespace => {
                 let keys = hosting.apply_namespace(&key.name, None);
@@ -218,6 +229,10 @@ fn apply(
                 let object = Decoded::of_parts(object.metadata, object.data);
                 touched.keys.extend(hosting.apply_record(key, object));
             }
+        }
+        Watched::DnsHealthCheckProbe => {
+            let object = Decoded::of_parts(object.metadata, object.data);
+            touched.keys.extend(hosting.apply_probe(key, object));
         }
         Watched::Secret(_) => {
             if let Some(secret) = read::<Secret>(object) {
@@ -251,6 +266,7 @@ fn read<K: DeserializeOwned>(object: DynamicObject) -> Option<K> {
 fn known(kind: Watched, hosting: &Hosting) -> Vec<ObjectKey> {
     match kind {
         Watched::DnsRecord => hosting.keys().cloned().collect(),
+        Watched::DnsHealthCheckProbe => hosting.probes().cloned().collect(),
         Watched::Secret(type_) => hosting.secrets(type_).cloned().collect(),
         Watched::Namespace => {
             let approved = hosting.approved().map(|name| ObjectKey::new("", name));

@@ -16,12 +16,13 @@ use reconcile::DnsRecordKey;
 use reconcile::dns_record::{
     Answer, DnsRecordView, Next, Pace, Provider, Report, Want, conclude, is_clean,
 };
-use reconcile::hosted::Work;
+use reconcile::hosted::{Ask, Cause, Work};
 use reconcile::hosting::Inputs;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::hosted_zone::HostedZoneKey;
+use super::probes;
+use crate::hosted_zone::{HostedZone, HostedZoneKey, Reply};
 use crate::hosted_zones::HostedZones;
 use crate::write::{Target, WriteError, Writing};
 
@@ -31,6 +32,8 @@ pub(super) struct Pass {
     pub(super) inputs: Option<Inputs>,
     /// Only what was read from this time on is believed.
     pub(super) fresh: Option<Instant>,
+    /// Only what was read from this time on shows that what was written took effect (C3).
+    pub(super) proof: Option<Instant>,
     /// Somebody else keeps changing what is written.
     pub(super) contested: bool,
     /// An earlier pass wrote and could not say so.
@@ -92,6 +95,8 @@ struct Told {
     secret: String,
     arrived: bool,
     wrote: bool,
+    /// Whether nobody asked for anything else than what was published.
+    unasked: bool,
 }
 
 impl Pass {
@@ -125,6 +130,9 @@ impl Pass {
             // Others keep it: nothing of ours is left.
             return Ok(());
         }
+        // A probe that cannot be made is tried again with the next pass, and stops nothing else.
+        let plan = &self.view.checked.plan;
+        let probed = probes::carry_out(plan, &self.view.key, writing.target.client, writers).await;
         let owner = self.view.owner(self.cluster.as_deref()).id;
         let told = if self.view.can_ask() {
             keep(&self.view, writing, writers).await?;
@@ -133,7 +141,7 @@ impl Pass {
             Told::nothing()
         };
         finished.wrote = told.wrote;
-        finished.fought = told.wrote && self.is_undisturbed();
+        finished.fought = told.wrote && told.unasked && self.is_undisturbed();
         let contested = self.rival(&told, &owner);
         let report = Report {
             answer: &told.answer,
@@ -166,7 +174,7 @@ impl Pass {
                 .finalizers(&left.cloned().collect::<Vec<_>>())
                 .await?;
         }
-        Ok(())
+        probed
     }
 
     /// Whether everything was as wanted, and nobody wants it otherwise now or elsewhere.
@@ -248,8 +256,9 @@ impl Pass {
             }
         };
         ask.may_write &= !self.contested;
+        told.unasked = ask.cause == Cause::Unasked;
         told.wanted = Some(ask.wanted.clone());
-        match zone.ask(ask, self.fresh).await {
+        match self.look(&zone, ask).await {
             Ok((apex, verdict)) => {
                 told.wrote = verdict.work == Work::Write;
                 told.answer = Answer::Looked {
@@ -263,6 +272,22 @@ impl Pass {
             }
         }
         told
+    }
+
+    /// Asks a zone. A spec that has changed is written on what is known, and at once; whether anything else took effect is
+    /// seen by a look of its own.
+    async fn look(&self, zone: &HostedZone, ask: Ask) -> Reply {
+        let proof = self.fresh.max(self.proof);
+        if self.view.is_observed() || proof == self.fresh {
+            return zone.ask(ask, proof).await;
+        }
+        let reply = zone.ask(ask.clone(), self.fresh).await?;
+        let is_there = reply.1.work == Work::Nothing;
+        if is_there {
+            zone.ask(ask, proof).await
+        } else {
+            Ok(reply)
+        }
     }
 
     fn host(&self) -> Name {
@@ -345,6 +370,7 @@ impl Told {
             secret: String::new(),
             arrived: false,
             wrote: false,
+            unasked: false,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{Note, Severity};
 
 /// Reasons of conditions that do not hold yet or any more, and are as they should be: something is under way, or another
 /// condition of the same object says what is wrong.
-const ORDINARY: [Reason; 7] = [
+const ORDINARY: [Reason; 9] = [
     Reason::Pending,
     Reason::NotAccepted,
     Reason::AwaitingValidation,
@@ -16,6 +16,8 @@ const ORDINARY: [Reason; 7] = [
     Reason::ProviderEndpointsDeletion,
     Reason::ProviderEndpointsRemoved,
     Reason::TokenPending,
+    Reason::NothingToPublish,
+    Reason::NotEnforced,
 ];
 
 /// How a condition reads.

@@ -55,6 +55,11 @@ impl<K: Clone + Ord> Told<K> {
         self.unsynced.is_empty()
     }
 
+    /// A watch of a kind that the cluster does not have, and need not have, is not waited for.
+    pub(crate) fn waive(&mut self, watch: &Scope<K>) {
+        self.unsynced.remove(watch);
+    }
+
     /// What an event means. `known` are the objects of a kind that are known now; asked when a watch has told everything.
     pub(crate) fn take_in(
         &mut self,
@@ -191,6 +196,20 @@ mod tests {
             };
             told.take_in(fed, |_| Vec::new());
         }
+        assert!(told.is_synced());
+    }
+
+    #[test]
+    fn a_kind_that_need_not_be_there_is_not_waited_for() {
+        let mut told = Told::new(&[source("Gateway", &["a"])]);
+        let fed = Fed {
+            kind: "Gateway",
+            namespace: Some(Arc::from("a")),
+            event: Event::Absent,
+        };
+        told.take_in(fed, |_| Vec::new());
+        assert!(!told.is_synced());
+        told.waive(&("Gateway", Some(Arc::from("a"))));
         assert!(told.is_synced());
     }
 

@@ -64,6 +64,39 @@ async fn a_record_is_written_and_ready_after_a_later_look() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_record_that_changes_while_it_waits_is_written_at_once() {
+    // C3, C5.
+    let stage = Stage::running().await;
+    stage.create("app", APP).await;
+    stage
+        .until("app", "Ready", "False/AwaitingValidation")
+        .await;
+    stage.pass_time(Duration::from_millis(100)).await;
+    stage.edit("app", &["app 60 A 192.0.2.2"]).await;
+    stage.pass_time(Duration::from_millis(200)).await;
+    assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.2"));
+    let reads = stage.provider.calls().0;
+    stage.until_ready("app").await;
+    assert_eq!(stage.provider.calls().0, reads + 1, "a look of its own");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_wants_nothing_else_proves_nothing() {
+    // C3: what was written before is still to be seen.
+    let stage = Stage::running().await;
+    stage.create("app", APP).await;
+    stage
+        .until("app", "Ready", "False/AwaitingValidation")
+        .await;
+    let reads = stage.provider.calls().0;
+    stage.pass_time(Duration::from_millis(100)).await;
+    stage.edit("app", &["app 60 A 192.0.2.1 192.0.2.1"]).await;
+    stage.until_ready("app").await;
+    assert_eq!(stage.status("app").await.observed_generation, Some(2));
+    assert_eq!(stage.provider.calls().0, reads + 1, "a look of its own");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_record_goes_after_a_look_that_finds_nothing_left() {
     // C4.
     let stage = Stage::running().await;

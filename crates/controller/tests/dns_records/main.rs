@@ -4,6 +4,7 @@
 
 mod both;
 mod discovery;
+mod health;
 mod lifecycle;
 mod secrets;
 mod south;

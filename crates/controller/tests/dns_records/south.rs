@@ -539,15 +539,6 @@ async fn a_record_that_cannot_be_decoded_says_so_and_stops_nobody_else() {
 #[tokio::test(start_paused = true)]
 async fn what_is_not_made_yet_is_said() {
     let stage = Stage::running().await;
-    let probe = json!({ "healthCheck": { "path": "/healthz", "port": 443, "protocol": "HTTPS" } });
-    stage.create_with("app", probe, APP).await;
-    stage.until_ready("app").await;
-    assert_eq!(
-        stage.condition("app", "Healthy").await.as_deref(),
-        Some("Unknown/NotSupported")
-    );
-    assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.1"));
-
     let writes = stage.provider.calls().1;
     let delegated = json!({ "delegate": true, "providerRef": null });
     stage

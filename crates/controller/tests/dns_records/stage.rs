@@ -25,6 +25,7 @@ use rand::rngs::StdRng;
 use reconcile::dns_record::Pace;
 use reconcile::hosted::GuardRules;
 use reconcile::hosting::HostingPolicy;
+use reconcile::probing::Probing;
 use serde_json::{Value, json};
 use testkit::control_plane::{self, Identity};
 use tokio::sync::{mpsc, watch};
@@ -450,6 +451,10 @@ pub(crate) fn options() -> DnsRecordOptions {
         policy: HostingPolicy {
             enabled: ProviderKind::ALL.into(),
             discovery: false,
+            probing: Probing {
+                enabled: true,
+                insecure: false,
+            },
         },
         guard: GuardRules {
             percent_max: 30,

@@ -2,8 +2,9 @@
 //!
 //! Every finding is about one record set and is found by looking at that set and
 //! the names it depends on, so that a caller who knows what changed asks for
-//! those sets only.
+//! those sets only. Of a routed set every member counts: each of them is somebody's answer.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -138,7 +139,7 @@ impl Zone {
             (key.rtype == Rtype::DS && !self.delegates(&key.name)).then_some(Flaw::StrayDs),
         );
         flaws.extend(self.alias_flaw(key, set));
-        for data in set.data() {
+        for data in all_data(set) {
             flaws.extend(data.check().err().map(Flaw::Data));
             flaws.extend(self.target_flaw(data));
             flaws.extend(scope_flaw(data));
@@ -164,9 +165,8 @@ impl Zone {
             );
         let glue = matches!(key.rtype, Rtype::A | Rtype::AAAA)
             && self.sets.get(&cut).is_some_and(|ns| {
-                ns.data()
-                    .iter()
-                    .any(|data| data.target().as_ref() == Some(&key.name))
+                ns.records()
+                    .any(|(_, _, data)| data.target().as_ref() == Some(&key.name))
             });
         (!parent_side && !glue).then_some(Flaw::Occluded {
             cut: cut.name,
@@ -204,22 +204,36 @@ impl Zone {
         if key.rtype != Rtype::CNAME {
             return None;
         }
-        let next = |name: &Name| {
-            self.sets
-                .get(&SetKey::new(name.clone(), Rtype::CNAME))
-                .and_then(|set| set.data()[0].target())
-        };
-        let chain = std::iter::successors(set.data()[0].target(), next);
-        for (position, name) in chain.enumerate() {
-            if name == key.name {
+        // Where an answer may have got to after so many CNAMEs.
+        let mut reached = targets(set);
+        for _ in 0..ALIAS_CHAIN_MAX {
+            if reached.contains(&key.name) {
                 return Some(Flaw::AliasLoop);
             }
-            if position >= ALIAS_CHAIN_MAX {
-                return Some(Flaw::AliasChain);
-            }
+            let next = reached
+                .into_iter()
+                .filter_map(|name| self.sets.get(&SetKey::new(name, Rtype::CNAME)));
+            reached = next.flat_map(targets).collect();
         }
-        None
+        if reached.contains(&key.name) {
+            return Some(Flaw::AliasLoop);
+        }
+        (!reached.is_empty()).then_some(Flaw::AliasChain)
     }
+}
+
+/// The data of a set, or of all members, each once.
+fn all_data(set: &RecordSet) -> Vec<&Rdata> {
+    let mut data: Vec<&Rdata> = set.records().map(|(_, _, data)| data).collect();
+    data.sort_unstable();
+    data.dedup();
+    data
+}
+
+/// The names that a set leads to.
+fn targets(set: &RecordSet) -> BTreeSet<Name> {
+    let data = set.records().map(|(_, _, data)| data);
+    data.filter_map(Rdata::target).collect()
 }
 
 fn scope_flaw(data: &Rdata) -> Option<Flaw> {

@@ -280,6 +280,51 @@ fn aliases_that_lead_nowhere_are_found() {
     );
 }
 
+/// N6: each member is somebody's answer, so none of them may lead astray.
+#[test]
+fn every_member_of_a_routed_set_is_looked_at() {
+    let routed = |rtype, members: &[(&str, &str)]| {
+        let ttl = Ttl::from_secs(300).unwrap();
+        let record = |(identifier, text): &(&str, &str)| {
+            let membership = format!("{{\"setIdentifier\":\"{identifier}\"}}");
+            let data = Rdata::parse(rtype, text, &name(ORIGIN)).unwrap();
+            (Some(membership.parse().unwrap()), ttl, data)
+        };
+        RecordSet::assemble(members.iter().map(record)).unwrap()
+    };
+    let mut zone = zone(&[
+        ("example.org.", Rtype::NS, "ns.example.net."),
+        ("alias.example.org.", Rtype::CNAME, "web.example.net."),
+    ]);
+    let www = key("www.example.org.", Rtype::CNAME);
+    let aliases = routed(Rtype::CNAME, &[("a", "a.example.net."), ("b", "loop")]);
+    zone.put(www, aliases).unwrap();
+    zone.put(
+        key("loop.example.org.", Rtype::CNAME),
+        set(Rtype::CNAME, &["www"]),
+    )
+    .unwrap();
+    let mail = routed(
+        Rtype::MX,
+        &[
+            ("a", "10 mx.example.net."),
+            ("b", "10 alias"),
+            ("c", "10 alias"),
+        ],
+    );
+    zone.put(key(ORIGIN, Rtype::MX), mail).unwrap();
+    let findings: Vec<String> = zone.check().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        findings,
+        [
+            "example.org. MX: points at alias.example.org., which is a CNAME: MX needs a name with addresses (RFC 2181 §10.3)",
+            "loop.example.org. CNAME: the CNAME leads back to itself",
+            "www.example.org. CNAME: the CNAME leads back to itself",
+        ]
+    );
+    assert_eq!(zone.record_count(), 8);
+}
+
 #[test]
 fn ds_belongs_to_a_delegation() {
     let ds = "60485 13 2 d4b7d520e7bb5f0f67674a0cceb1e3e0614b93c4f9e99b8383f6a1e4469da50a";

@@ -8,6 +8,7 @@ use domain::base::message_builder::{
     AdditionalBuilder, HashCompressor, MessageBuilder, PushError, QuestionBuilder,
     RecordSectionBuilder,
 };
+use domain::base::opt::{ClientSubnet, ComposeOptData as _};
 use domain::base::rdata::ParseRecordData as _;
 use domain::dep::octseq::Parser;
 use domain::rdata::ZoneRecordData;
@@ -19,6 +20,9 @@ use super::{Outcome, UDP_PAYLOAD_MAX};
 
 /// An OPT record without options (RFC 6891 §6.1.2).
 const OPT_OCTETS: usize = 11;
+
+/// What stands in front of every option: its code and length.
+const OPTION_OVERHEAD_OCTETS: usize = 4;
 
 /// An option with a reason and no text (RFC 8914 §2).
 const REASON_OCTETS: usize = 6;
@@ -113,17 +117,20 @@ fn push_set(
 
 /// What comes after the sections and must have room.
 fn trailer_octets(asked: &Asked<'_>, reply: &Reply<'_>) -> usize {
-    match (asked.edns, reply.reason) {
-        (None, _) => 0,
-        (Some(_), None) => OPT_OCTETS,
-        (Some(_), Some(_)) => OPT_OCTETS + REASON_OCTETS,
+    if asked.edns.is_none() {
+        return 0;
     }
+    let reason = reply.reason.map_or(0, |_| REASON_OCTETS);
+    let subnet = asked.subnet.map_or(0, |subnet| {
+        OPTION_OVERHEAD_OCTETS + usize::from(subnet.compose_len())
+    });
+    OPT_OCTETS + reason + subnet
 }
 
 /// OPT and TSIG, for those who sent them.
 fn finish(asked: &Asked<'_>, reply: &Reply<'_>, additional: &mut AdditionalBuilder<Target>) {
     if let Some(edns) = asked.edns {
-        push_opt(edns, reply, additional).expect("room was kept for OPT");
+        push_opt(edns, asked.subnet, reply, additional).expect("room was kept for OPT");
     }
     if let Some(signature) = &asked.tsig
         && reply.rcode == OptRcode::NOTAUTH
@@ -148,6 +155,7 @@ fn finish(asked: &Asked<'_>, reply: &Reply<'_>, additional: &mut AdditionalBuild
 
 fn push_opt(
     edns: Edns,
+    subnet: Option<ClientSubnet>,
     reply: &Reply<'_>,
     additional: &mut AdditionalBuilder<Target>,
 ) -> Result<(), PushError> {
@@ -158,6 +166,10 @@ fn push_opt(
         if let Some(reason) = reply.reason {
             opt.extended_error::<&[u8]>(reason, None)
                 .expect("a reason without text fits into an option");
+        }
+        if let Some(subnet) = subnet {
+            let scoped = ClientSubnet::new(subnet.source_prefix_len(), reply.scope, subnet.addr());
+            opt.push(&scoped)?;
         }
         Ok(())
     })

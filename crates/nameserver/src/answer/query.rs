@@ -7,7 +7,7 @@
 use dns::Name;
 use domain::base::iana::{Class, Opcode, Rtype};
 use domain::base::name::ParsedName;
-use domain::base::opt::{Opt, OptRecord};
+use domain::base::opt::{ClientSubnet, Opt, OptRecord};
 use domain::base::{Header, Message, ParsedRecord, Record};
 use domain::rdata::tsig::Tsig;
 
@@ -28,6 +28,8 @@ pub(super) struct Asked<'a> {
     pub(super) echo: Option<domain::base::Question<ParsedName<&'a [u8]>>>,
     /// What the resolver can do; absent where it said nothing, or nothing readable.
     pub(super) edns: Option<Edns>,
+    /// The network that the question is asked for (RFC 7871), where that is told.
+    pub(super) subnet: Option<ClientSubnet>,
     /// The signature, which nobody here can check.
     pub(super) tsig: Option<Signature<'a>>,
     /// What to answer, or why there is nothing to look up.
@@ -79,6 +81,7 @@ pub(super) fn read(octets: &[u8]) -> Option<Asked<'_>> {
         header,
         echo: None,
         edns: None,
+        subnet: None,
         tsig: None,
         question: Err(Fault::Format),
     };
@@ -94,14 +97,18 @@ impl<'a> Asked<'a> {
     fn take(&mut self, message: &'a Message<[u8]>) -> Result<Question, Fault> {
         let question = self.take_question(message);
         // EDNS goes back even if there was not one question, as long as it can be found.
-        let version = self.take_records(message);
-        let (question, version) = (question?, version?);
+        let opt = self.take_records(message);
+        let (question, opt) = (question?, opt?);
         if self.tsig.is_some() {
             return Err(Fault::UnknownKey);
         }
-        if version.is_some_and(|version| version != EDNS_VERSION) {
+        let Some(opt) = opt else {
+            return Ok(question);
+        };
+        if opt.version() != EDNS_VERSION {
             return Err(Fault::Version);
         }
+        self.subnet = read_subnet(&opt)?;
         Ok(question)
     }
 
@@ -123,8 +130,11 @@ impl<'a> Asked<'a> {
         Ok(question)
     }
 
-    /// Looks for OPT and TSIG and tells the version of EDNS. Other records are passed over.
-    fn take_records(&mut self, message: &'a Message<[u8]>) -> Result<Option<u8>, Fault> {
+    /// Looks for OPT and TSIG. Other records are passed over.
+    fn take_records(
+        &mut self,
+        message: &'a Message<[u8]>,
+    ) -> Result<Option<OptRecord<&'a [u8]>>, Fault> {
         let counts = message.header_counts();
         let counts = [counts.ancount(), counts.nscount(), counts.arcount()];
         if counts.into_iter().map(usize::from).sum::<usize>() > RECORDS_MAX {
@@ -153,7 +163,7 @@ impl<'a> Asked<'a> {
             payload: opt.udp_payload_size(),
             dnssec_ok: opt.dnssec_ok(),
         });
-        Ok(opt.map(|opt| opt.version()))
+        Ok(opt)
     }
 }
 
@@ -162,7 +172,7 @@ fn is_pseudo(record: &ParsedRecord<'_, [u8]>) -> bool {
     matches!(record.rtype(), Rtype::OPT | Rtype::TSIG)
 }
 
-/// An OPT record stands at the root (RFC 6891 §6.1.2), and its options fill it. What they say is not looked at.
+/// An OPT record stands at the root (RFC 6891 §6.1.2), and its options fill it. What most of them say is not looked at.
 fn read_opt(record: ParsedRecord<'_, [u8]>) -> Result<OptRecord<&[u8]>, Fault> {
     if !record.owner().is_root() {
         return Err(Fault::Format);
@@ -173,6 +183,17 @@ fn read_opt(record: ParsedRecord<'_, [u8]>) -> Result<OptRecord<&[u8]>, Fault> {
         .flatten()
         .map(OptRecord::from)
         .ok_or(Fault::Format)
+}
+
+/// The one subnet there may be. In a query nothing is in its scope yet (RFC 7871 §6), and one that cannot be read is a fault
+/// (§7.2.1).
+fn read_subnet(opt: &OptRecord<&[u8]>) -> Result<Option<ClientSubnet>, Fault> {
+    let mut subnets = opt.opt().iter::<ClientSubnet>();
+    match (subnets.next(), subnets.next()) {
+        (None, _) => Ok(None),
+        (Some(Ok(subnet)), None) if subnet.scope_prefix_len() == 0 => Ok(Some(subnet)),
+        (Some(_), _) => Err(Fault::Format),
+    }
 }
 
 fn read_tsig(record: ParsedRecord<'_, [u8]>) -> Result<Signature<'_>, Fault> {

@@ -21,6 +21,8 @@ pub(super) struct Reply<'z> {
     pub(super) truncated: bool,
     /// The reason, for those who read it (RFC 8914).
     pub(super) reason: Option<ExtendedErrorCode>,
+    /// How many leading bits of the client's address it depends on (RFC 7871 §7.2.1).
+    pub(super) scope: u8,
 }
 
 /// Which section a set is in.
@@ -50,6 +52,7 @@ impl<'z> Reply<'z> {
             glue: 0,
             truncated: false,
             reason: None,
+            scope: 0,
         }
     }
 
@@ -79,6 +82,11 @@ impl<'z> Reply<'z> {
             reason: Some(reason),
             ..self
         }
+    }
+
+    /// The same, for clients whose addresses have so many leading bits in common.
+    pub(super) fn within(self, scope: u8) -> Reply<'z> {
+        Reply { scope, ..self }
     }
 
     /// The same from somebody who is no authority on it: on all classes at once nobody is (RFC 1035 §6.2). So nothing

@@ -7,6 +7,7 @@
 use dns::{Location, Name, Rdata, RecordSet, SetKey, Zone};
 use domain::base::iana::{ExtendedErrorCode, OptRcode, Rtype};
 
+use super::choose::Chooser;
 use super::reply::{Reply, Set};
 use crate::Zones;
 use crate::zones::Served;
@@ -19,14 +20,19 @@ const ALIASES_MAX: usize = 16;
 const NAME_SERVERS_MAX: usize = 100;
 
 /// Looks a question up.
-pub(super) fn resolve<'z>(asked: &Name, rtype: Rtype, zones: &'z Zones) -> Reply<'z> {
+pub(super) fn resolve<'z>(
+    asked: &Name,
+    rtype: Rtype,
+    zones: &'z Zones,
+    chooser: &mut Chooser<'_>,
+) -> Reply<'z> {
     let Some(mut served) = zones.responsible(asked, rtype.into()) else {
         return Reply::error(OptRcode::REFUSED).because(ExtendedErrorCode::NOT_AUTHORITATIVE);
     };
     let mut reply = Reply::new();
     let mut name = asked.clone();
     let mut visited = Vec::new();
-    while let Some(target) = visit(served, &name, rtype, &mut reply) {
+    while let Some(target) = visit(served, &name, rtype, chooser, &mut reply) {
         visited.push(name);
         if visited.len() >= ALIASES_MAX || visited.contains(&target) {
             break;
@@ -41,7 +47,13 @@ pub(super) fn resolve<'z>(asked: &Name, rtype: Rtype, zones: &'z Zones) -> Reply
 }
 
 /// Looks at one name in its zone, and tells the next name if this one is an alias.
-fn visit<'z>(served: &'z Served, name: &Name, rtype: Rtype, reply: &mut Reply<'z>) -> Option<Name> {
+fn visit<'z>(
+    served: &'z Served,
+    name: &Name,
+    rtype: Rtype,
+    chooser: &mut Chooser<'_>,
+    reply: &mut Reply<'z>,
+) -> Option<Name> {
     let zone = served.zone();
     let node = match zone.locate(name) {
         // DS is the one type that the zone above a cut answers for.
@@ -54,7 +66,7 @@ fn visit<'z>(served: &'z Served, name: &Name, rtype: Rtype, reply: &mut Reply<'z
             return None;
         }
     };
-    answer_at(served, &node, name, rtype, reply)
+    answer_at(served, &node, name, rtype, chooser, reply)
 }
 
 /// Leads on, from where the zone ends or moves.
@@ -79,10 +91,11 @@ fn answer_at<'z>(
     node: &Name,
     name: &Name,
     rtype: Rtype,
+    chooser: &mut Chooser<'_>,
     reply: &mut Reply<'z>,
 ) -> Option<Name> {
     let zone = served.zone();
-    if let Some(set) = find(served, node, name, rtype) {
+    if let Some(set) = find(served, node, name, rtype, chooser) {
         if set.data[0].rtype() == dns::Rtype::NS {
             reply.additional = addresses(zone, &set.data).collect();
         }
@@ -94,13 +107,20 @@ fn answer_at<'z>(
         deny(served, OptRcode::NOERROR, reply);
         return None;
     };
+    let alias = chooser.choose(alias);
     reply.answer.push(Set::of(name, alias));
     alias.data()[0].target()
 }
 
 /// The set of a type. Any type is the lowest there is: one set is enough for a question that should not be asked, and
 /// the same one every time (RFC 8482 §4.1).
-fn find<'z>(served: &'z Served, node: &Name, name: &Name, rtype: Rtype) -> Option<Set<'z>> {
+fn find<'z>(
+    served: &'z Served,
+    node: &Name,
+    name: &Name,
+    rtype: Rtype,
+    chooser: &mut Chooser<'_>,
+) -> Option<Set<'z>> {
     let zone = served.zone();
     let soa = || (node == zone.origin()).then(|| Set::one(name, zone.soa().ttl, served.soa()));
     match rtype {
@@ -108,15 +128,16 @@ fn find<'z>(served: &'z Served, node: &Name, name: &Name, rtype: Rtype) -> Optio
         Rtype::ANY => {
             let lowest = zone.sets_at(node).next();
             let before_soa = lowest.filter(|(key, _)| key.rtype < dns::Rtype::SOA);
-            let lowest = lowest.map(|(_, set)| Set::of(name, set));
+            let mut lowest = || lowest.map(|(_, set)| Set::of(name, chooser.choose(set)));
             match before_soa {
-                Some(_) => lowest,
-                None => soa().or(lowest),
+                Some(_) => lowest(),
+                None => soa().or_else(lowest),
             }
         }
         _ => {
             let key = SetKey::new(node.clone(), rtype.into());
-            zone.get(&key).map(|set| Set::of(name, set))
+            let set = zone.get(&key)?;
+            Some(Set::of(name, chooser.choose(set)))
         }
     }
 }

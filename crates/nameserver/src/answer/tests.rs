@@ -8,10 +8,12 @@ mod rfc4592;
 mod rfc5936;
 mod rfc6672;
 mod rfc6891;
+mod rfc7871;
 mod rfc8020;
 mod rfc8482;
 mod rfc8906;
 mod rfc9471;
+mod routing;
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -23,6 +25,9 @@ use domain::base::wire::ParseError;
 use domain::base::zonefile_fmt::{DisplayKind, ZonefileFmt as _};
 use domain::base::{Message, Name, ParsedRecord};
 use domain::rdata::AllRecordData;
+
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
 
 use super::*;
 
@@ -50,7 +55,7 @@ fn zones(texts: &[&str]) -> Zones {
 }
 
 /// Asks the usual zones. The query is a name and a type, then words: `rd`, `ad`, `cd`, `tcp`, `edns=<payload>`, `do`,
-/// or a class. The answer is its code and flags, then its records.
+/// `subnet=<address>/<bits>`, or a class. The answer is its code and flags, then its records.
 #[track_caller]
 fn check(query: &str, expected: &[&str]) {
     check_with(&USUAL, query, expected);
@@ -82,8 +87,39 @@ fn check_with(zones: &Zones, query: &str, expected: &[&str]) {
 }
 
 fn ask(octets: &[u8], transport: Transport, zones: &Zones) -> Option<Vec<u8>> {
+    ask_from("192.0.2.53", octets, transport, zones, &mut NoChance)
+}
+
+/// Chance where nothing should be left to it.
+struct NoChance;
+
+impl RngCore for NoChance {
+    fn next_u32(&mut self) -> u32 {
+        panic!("nothing here is drawn by chance")
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        panic!("nothing here is drawn by chance")
+    }
+
+    fn fill_bytes(&mut self, _: &mut [u8]) {
+        panic!("nothing here is drawn by chance")
+    }
+}
+
+fn ask_from(
+    address: &str,
+    octets: &[u8],
+    transport: Transport,
+    zones: &Zones,
+    chance: &mut dyn RngCore,
+) -> Option<Vec<u8>> {
     let mut buffer = b"what was here before".to_vec();
-    let outcome = answer(octets, transport, zones, &mut buffer)?;
+    let client = Client {
+        address: address.parse().unwrap(),
+        transport,
+    };
+    let outcome = answer(octets, client, zones, chance, &mut buffer)?;
     let message = Message::from_slice(&buffer).unwrap();
     assert_eq!(outcome.rcode, message.opt_rcode());
     assert_eq!(outcome.truncated, message.header().tc());
@@ -114,6 +150,10 @@ fn compose(query: &str) -> Vec<u8> {
             .opt(|opt| {
                 opt.set_udp_payload_size(payload.parse().unwrap());
                 opt.set_dnssec_ok(has("do"));
+                if let Some(subnet) = words.iter().find_map(|word| word.strip_prefix("subnet=")) {
+                    let (address, bits) = subnet.split_once('/').unwrap();
+                    opt.client_subnet(bits.parse().unwrap(), 0, address.parse().unwrap())?;
+                }
                 Ok(())
             })
             .unwrap();
@@ -165,6 +205,10 @@ fn first_line(message: &Message<[u8]>) -> String {
         if let Some(reason) = opt.opt().extended_error() {
             write!(line, " reason={}", reason.code().to_int()).unwrap();
         }
+        if let Some(subnet) = opt.opt().client_subnet() {
+            let (source, scope) = (subnet.source_prefix_len(), subnet.scope_prefix_len());
+            write!(line, " subnet={}/{source}/{scope}", subnet.addr()).unwrap();
+        }
     }
     line
 }
@@ -187,10 +231,7 @@ fn show_record(label: &str, record: &Result<ParsedRecord<'_, [u8]>, ParseError>)
 #[test]
 fn rcodes_are_told_with_their_extension() {
     let octets = compose("example.com. A edns=1232");
-    let mut buffer = Vec::new();
-    let outcome = answer(&octets, Transport::Udp, &USUAL, &mut buffer);
-    assert_eq!(
-        outcome.map(|outcome| outcome.rcode.rcode()),
-        Some(Rcode::REFUSED)
-    );
+    let answer = ask(&octets, Transport::Udp, &USUAL).unwrap();
+    let rcode = Message::from_slice(&answer).unwrap().opt_rcode();
+    assert_eq!(rcode.rcode(), Rcode::REFUSED);
 }

@@ -5,6 +5,7 @@
 //! answers, and old snapshots are freed there too.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ use tokio::time::{sleep, sleep_until};
 
 use super::{OpenError, Shared, Stop, stopped, thread};
 use crate::store::{Behind, Store};
-use crate::{Transport, Zones, answer};
+use crate::{Client, Transport, Zones, answer};
 
 /// How many publications become one snapshot at most, so that the first does not wait for an endless rest.
 const BATCH_MAX: usize = 4_096;
@@ -184,7 +185,12 @@ fn look(zones: &Zones, origin: &Name) -> Option<Serial> {
         .push((name, Rtype::SOA))
         .expect("a vector takes any length");
     let mut reply = Vec::new();
-    answer(&question.finish(), Transport::Tcp, zones, &mut reply)?;
+    let client = Client {
+        address: Ipv4Addr::LOCALHOST.into(),
+        transport: Transport::Tcp,
+    };
+    let query = question.finish();
+    answer(&query, client, zones, &mut rand::rng(), &mut reply)?;
     let message = Message::from_slice(&reply).ok()?;
     let mut soas = message.answer().ok()?.limit_to::<Soa<_>>();
     let soa = soas.next()?.ok()?;

@@ -7,6 +7,7 @@
 mod gate;
 
 use std::io;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -16,7 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use super::stopped;
 use super::worker::Worker;
-use crate::{Transport, answer};
+use crate::{Client, Transport, answer};
 
 pub(super) use gate::Gate;
 
@@ -77,7 +78,7 @@ async fn accept_all(worker: &Worker, listener: &TcpListener, connections: &mut J
         tally.connection();
         let worker = worker.clone();
         connections.spawn(async move {
-            converse(&worker, stream).await;
+            converse(&worker, stream, client.ip()).await;
             drop(place);
         });
     }
@@ -91,11 +92,11 @@ fn is_about_one_client(err: &io::Error) -> bool {
     )
 }
 
-async fn converse(worker: &Worker, mut stream: TcpStream) {
+async fn converse(worker: &Worker, mut stream: TcpStream, address: IpAddr) {
     // Answers are small and should not wait for more of them.
     let _ = stream.set_nodelay(true);
     let tally = worker.shared.counters.tally(worker.number);
-    match answer_all(worker, &mut stream).await {
+    match answer_all(worker, &mut stream, address).await {
         Ok(End::Closed) => {
             let _ = timeout(worker.shared.limits.write, stream.shutdown()).await;
         }
@@ -105,10 +106,10 @@ async fn converse(worker: &Worker, mut stream: TcpStream) {
     }
 }
 
-async fn answer_all(worker: &Worker, stream: &mut TcpStream) -> io::Result<End> {
+async fn answer_all(worker: &Worker, stream: &mut TcpStream, address: IpAddr) -> io::Result<End> {
     let limits = &worker.shared.limits;
     let mut stop = worker.stop.clone();
-    let mut conversation = Conversation::default();
+    let mut conversation = Conversation::with(address);
     let mut patience = limits.read;
     loop {
         let reading = conversation.read_query(stream, patience, limits.read);
@@ -141,14 +142,26 @@ enum Ready {
 }
 
 /// Octets that came and octets that are to go.
-#[derive(Default)]
 struct Conversation {
+    client: Client,
     input: Vec<u8>,
     reply: Vec<u8>,
     output: Vec<u8>,
 }
 
 impl Conversation {
+    fn with(address: IpAddr) -> Conversation {
+        Conversation {
+            client: Client {
+                address,
+                transport: Transport::Tcp,
+            },
+            input: Vec::new(),
+            reply: Vec::new(),
+            output: Vec::new(),
+        }
+    }
+
     /// Reads until there is a whole query. Its first octet may take as long as `patience`, all others together `whole`:
     /// a client that sends them one by one gains nothing (I6).
     async fn read_query(
@@ -206,7 +219,8 @@ impl Conversation {
             let octets = query.len();
             // One snapshot for the whole answer (N2); the next query may see the next.
             let zones = worker.shared.zones.load();
-            let outcome = answer(query, Transport::Tcp, &zones, &mut self.reply);
+            let chance = &mut rand::rng();
+            let outcome = answer(query, self.client, &zones, chance, &mut self.reply);
             tally.answered(Transport::Tcp, octets, outcome, self.reply.len());
             if outcome.is_some() {
                 let length =

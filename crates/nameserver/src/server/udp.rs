@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use super::stopped;
 use super::worker::Worker;
-use crate::{Transport, answer};
+use crate::{Client, Transport, answer};
 
 /// Datagrams, or trains of them, that are read at once.
 const BATCH: usize = 16;
@@ -101,8 +101,13 @@ fn answer_one(
     reply: &mut Vec<u8>,
 ) {
     let tally = worker.shared.counters.tally(worker.number);
+    let client = Client {
+        address: meta.addr.ip(),
+        transport: Transport::Udp,
+    };
     // One snapshot for the whole answer (N2).
-    let outcome = answer(query, Transport::Udp, &worker.shared.zones.load(), reply);
+    let zones = worker.shared.zones.load();
+    let outcome = answer(query, client, &zones, &mut rand::rng(), reply);
     tally.answered(Transport::Udp, query.len(), outcome, reply.len());
     if outcome.is_some() && socket.send(reply, meta).is_err() {
         tally.unsent(Transport::Udp);

@@ -1,7 +1,10 @@
 //! Contents: a zone file for each zone, with a checksum in its first line.
 //!
-//! Anybody can read it, and any name server could serve it. Only a file that is exactly as it was written is used.
+//! Anybody can read it, and any name server could serve it. Only a file that is exactly as it was written is used. Of routed
+//! sets it holds the default members, as every zone file does; all members follow at its end, in comments.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::num::NonZero;
@@ -9,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 
-use dns::{Name, Serial, Version, zonefile};
+use dns::{Name, RecordSet, Serial, SetKey, Version, Zone, zonefile};
 
 use super::file;
 use super::serials::Serials;
@@ -20,6 +23,9 @@ const DAMAGED_SUFFIX: &str = ".damaged";
 
 /// What the first line starts with: a comment to whoever reads zone files.
 const HEADER: &str = "; zonewright";
+
+/// What a line with the record of a member starts with. The rest of it is a canonical line.
+const MEMBER: &str = "; member ";
 
 /// How much of a zone's name is in the name of its file. The rest of the 255 octets a file name may have is for the hash.
 const SHOWN_CHARS_MAX: usize = 150;
@@ -137,7 +143,14 @@ fn file_name(origin: &Name) -> String {
 }
 
 fn encode(version: &Version) -> String {
-    let text = zonefile::print(&version.zone, version.serial);
+    let mut text = zonefile::print(&version.zone, version.serial);
+    for (key, set) in version.zone.sets().filter(|(_, set)| is_routed(set)) {
+        let mut lines = String::new();
+        zonefile::push_lines(&mut lines, &key.name, set);
+        for line in lines.lines() {
+            writeln!(text, "{MEMBER}{line}").expect("writing to a string cannot fail");
+        }
+    }
     let hash = blake3::hash(text.as_bytes()).to_hex();
     format!("{HEADER} {hash}\n{text}")
 }
@@ -153,8 +166,34 @@ fn decode(octets: &[u8]) -> Result<Version, String> {
     if let Some(problem) = reading.problems.first() {
         return Err(problem.to_string());
     }
-    let (zone, serial): (_, Serial) = reading.zone.ok_or("it has no SOA record")?;
+    let (mut zone, serial): (_, Serial) = reading.zone.ok_or("it has no SOA record")?;
+    put_members(&mut zone, text)?;
     Ok(Version { zone, serial })
+}
+
+fn is_routed(set: &RecordSet) -> bool {
+    !set.members().is_empty()
+}
+
+/// Puts routed sets in place of their default members.
+fn put_members(zone: &mut Zone, text: &str) -> Result<(), String> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix(MEMBER));
+    let lines: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let lines = zonefile::read_lines(&lines).map_err(|problems| {
+        let told = problems.iter().map(ToString::to_string);
+        told.collect::<Vec<_>>().join("; ")
+    })?;
+    let mut sets = BTreeMap::<SetKey, Vec<_>>::new();
+    for zonefile::Line { record, membership } in lines {
+        let key = SetKey::new(record.name, record.data.rtype());
+        let record = (membership, record.ttl, record.data);
+        sets.entry(key).or_default().push(record);
+    }
+    for (key, records) in sets {
+        let set = RecordSet::assemble(records).map_err(|err| err.to_string())?;
+        zone.put(key, set).map_err(|err| err.to_string())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -178,6 +217,41 @@ mod tests {
     fn a_version_survives_the_disk() {
         let version = example();
         assert_eq!(decode(encode(&version).as_bytes()), Ok(version));
+    }
+
+    /// N6: also the members that no zone file could tell.
+    #[test]
+    fn members_survive_the_disk() {
+        let mut version = example();
+        let mut sets = BTreeMap::<SetKey, Vec<_>>::new();
+        for line in zonefile::read_lines(
+            "lb.example.org. 60 IN CNAME eu.example. ; routing {\"setIdentifier\":\"eu\",\"geo\":\"GEO-EU\"}\n\
+             lb.example.org. 30 IN CNAME any.example. ; routing {\"setIdentifier\":\"a \\\"b\\\"\",\"weight\":0}\n\
+             www.example.org. 300 IN A 192.0.2.1 ; routing {\"setIdentifier\":\"one\"}\n\
+             www.example.org. 300 IN A 192.0.2.2 ; routing {\"setIdentifier\":\"one\"}\n",
+        )
+        .unwrap()
+        {
+            let key = SetKey::new(line.record.name, line.record.data.rtype());
+            let record = (line.membership, line.record.ttl, line.record.data);
+            sets.entry(key).or_default().push(record);
+        }
+        for (key, records) in sets {
+            let set = RecordSet::assemble(records).unwrap();
+            version.zone.put(key, set).unwrap();
+        }
+        let encoded = encode(&version);
+        let decoded = decode(encoded.as_bytes()).unwrap();
+        assert_eq!(decoded.zone.hash(), version.zone.hash());
+        assert_eq!(decoded, version);
+        // To others it is a zone file with the default members.
+        let (plain, _) = zonefile::parse(&encoded, None).zone.unwrap();
+        let lb = SetKey::new(Name::parse("lb.example.org.").unwrap(), dns::Rtype::CNAME);
+        assert_eq!(
+            plain.get(&lb).unwrap().data()[0].to_string(),
+            "any.example."
+        );
+        assert!(plain.sets().all(|(_, set)| !is_routed(set)));
     }
 
     /// J1, J4: cut anywhere, or with any bit flipped, it is not taken for a zone.

@@ -89,6 +89,7 @@ impl Running {
         let options = Options {
             listeners: vec!["127.0.0.1:0".parse().expect("a constant")],
             store: None,
+            places: None,
             workers: Some(1),
             limits: Limits::default(),
         };

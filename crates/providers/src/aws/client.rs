@@ -12,11 +12,11 @@ use aws_sdk_route53::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_route53::operation::list_resource_record_sets::ListResourceRecordSetsOutput;
 use aws_sdk_route53::types::{Change, ChangeBatch, HostedZone, ResourceRecordSet, RrType};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
+use egress::{Egress, EgressError};
 use provider::Error;
 
 use super::answer::{sorted, unclear};
 use super::connect::connect;
-use crate::egress::{Egress, EgressError};
 use crate::pace::Pace;
 
 /// The most sets in a page: Route 53's own bound.

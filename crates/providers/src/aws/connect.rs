@@ -17,9 +17,10 @@ use aws_smithy_http_client::{Builder, tls};
 use aws_smithy_runtime_api::client::dns::{DnsFuture, ResolveDns, ResolveDnsError};
 use aws_smithy_runtime_api::client::interceptors::dyn_dispatch_hint;
 use aws_smithy_types::body::SdkBody;
+use egress::{Egress, EgressError};
 use http_body_util::Limited;
 
-use crate::egress::{Egress, EgressError};
+use crate::resolve::resolve;
 
 /// A connection that takes longer goes nowhere.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -101,7 +102,7 @@ struct Judged(Arc<Egress>);
 impl ResolveDns for Judged {
     fn resolve_dns<'a>(&'a self, name: &'a str) -> DnsFuture<'a> {
         DnsFuture::new(async move {
-            let found = self.0.resolve(name, HTTPS_PORT).await;
+            let found = resolve(&self.0, name, HTTPS_PORT).await;
             let found = found.map_err(ResolveDnsError::new)?;
             Ok(found.into_iter().map(|address| address.ip()).collect())
         })

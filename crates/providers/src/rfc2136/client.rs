@@ -17,6 +17,7 @@ use domain::base::iana::Rcode;
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Algorithm, ClientSequence, ClientTransaction, Key, KeyName, ValidationError};
 use domain::utils::base64;
+use egress::Egress;
 use provider::Error;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
@@ -26,8 +27,8 @@ use tokio::task::yield_now;
 use super::convert::Request;
 use super::fault::Fault;
 use super::transfer::{Content, Transfer};
-use crate::egress::Egress;
 use crate::pace::Pace;
+use crate::resolve::resolve;
 
 /// A server answers at once, and an update within the time that its disk takes. The rest is for networks that lose
 /// packets: a connection that is not answered is asked for again after one, three and seven seconds.
@@ -104,7 +105,7 @@ impl Client {
 
     /// The first of the server's addresses that takes a connection.
     async fn connect(&self) -> Result<Connection, Fault> {
-        let addresses = self.egress.resolve(&self.host, self.port).await?;
+        let addresses = resolve(&self.egress, &self.host, self.port).await?;
         let stream = TcpStream::connect(addresses.as_slice()).await;
         let stream = stream.map_err(Fault::Connect)?;
         Ok(Connection(BufReader::new(stream)))

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use domain::base::iana::Rcode;
 use domain::tsig::ValidationError;
+use egress::EgressError;
 use provider::Error;
 
 use super::transfer::TransferError;
-use crate::egress::EgressError;
 
 /// What came instead of a good answer.
 #[derive(Debug, thiserror::Error)]

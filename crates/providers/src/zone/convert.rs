@@ -12,9 +12,9 @@ use api::routing::Routing as RoutingSpec;
 use api::well_known::{dns_record_label, field_manager, group, label};
 use api::{ConditionType, Decoded, DnsRecord, Record, Zone, ZoneKey, ZoneRef};
 use dns::hosted::{Held, Holdings, HostedKey, HostedSet, Share};
-use dns::routing::Routing;
+use dns::routing::{Membership, Routing};
 use dns::{Name, Rdata, RecordSet, Ttl};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::{Resource as _, ResourceExt as _};
 use provider::Snapshot;
 use serde_json::{Value, json};
@@ -59,6 +59,8 @@ pub(super) struct Standing {
     pub(super) name: String,
     /// What a write to it expects.
     pub(super) version: Version,
+    /// When it was created; nothing: as if it were the youngest.
+    pub(super) created: Option<Time>,
     /// Whose it is.
     pub(super) share: Share,
     /// Whether it is found by its label.
@@ -76,6 +78,14 @@ pub(super) struct Version {
     pub(super) uid: String,
     /// Which version of it.
     pub(super) resource_version: String,
+}
+
+impl Standing {
+    /// The lesser is the older, as the Zone sees it: of two from one second the uid decides.
+    pub(super) fn age(&self) -> (bool, Option<&Time>, &str) {
+        let created = self.created.as_ref();
+        (created.is_none(), created, &self.version.uid)
+    }
 }
 
 impl Home {
@@ -113,6 +123,7 @@ impl Home {
                 uid: record.uid().unwrap_or_default(),
                 resource_version: record.resource_version().unwrap_or_default(),
             },
+            created: meta.creation_timestamp.clone(),
             labelled,
             datum: object.and_then(|object| self.datum(object, &share)),
             complaint: object.and_then(complaint),
@@ -331,13 +342,10 @@ fn words(condition: &Condition) -> String {
 fn routing(content: &Content) -> (String, Routing) {
     match &content.routing {
         None => (String::new(), Routing::default()),
-        Some(member) => {
-            let routing = Routing {
-                weight: member.weight,
-                geo: member.geo.clone(),
-            };
-            (member.set_identifier.clone(), routing)
-        }
+        Some(Membership {
+            identifier,
+            routing,
+        }) => (identifier.to_string(), routing.clone()),
     }
 }
 

@@ -4,14 +4,15 @@
 //!
 //! - Nothing is written unless every set is as it was expected, or on its way from there to where the batch takes it:
 //!   so the same batch can be written again after it was broken off.
-//! - A name that has Records before and after has some at every moment, and never two that exclude each other. A
-//!   Record that is no longer wanted becomes one that is, in a single write, whatever their types; what is left over
-//!   goes before that, and what is still missing comes after.
+//! - Whoever asks is answered at every moment, if there is an answer before and after. What comes is created first: where it
+//!   does not go with what is there, it waits, for of two Records that exclude each other the Zone takes the older. Then
+//!   Records that are no longer wanted become such that are, each in a single write and whatever their types, the oldest
+//!   first; so what excludes the rest changes sides at once. What is left over goes last.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dns::Rdata;
 use dns::hosted::{Batch, Change, Held, Holdings, HostedKey, HostedSet, Share};
+use dns::{Rdata, RecordSet};
 use provider::Error;
 
 use super::convert::{Datum, Home, Standing, data, snapshot};
@@ -144,14 +145,22 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// What is left over goes, what is there becomes what is wanted, and what is still missing comes.
-    fn steps(self, stem: &str) -> Steps {
+    /// What is missing comes, what is there becomes what is wanted, and what is left over goes.
+    fn steps(mut self, stem: &str) -> Steps {
         let mut missing = Missing::new(self.wanted);
+        self.present
+            .sort_by(|one, other| one.age().cmp(&other.age()));
         let mut left = self.present;
         let mut kept = Vec::new();
+        let mut ways: &[Way] = &[Missing::take_same, Missing::take_of_set, Missing::take_any];
+        // The oldest keeps out what does not go with it. It changes sides itself, when all that is to come is there and
+        // waits; the others, which would be missed on one side or the other, do not follow it.
+        if left.first().is_some_and(|oldest| missing.excludes(oldest)) {
+            let oldest = left.remove(0);
+            kept.extend(missing.take_any(oldest).map(|datum| (oldest, datum)));
+            ways = &ways[..1];
+        }
         // Within a set before across sets, so that no set loses its last Record to another one without need.
-        let ways: [fn(&mut Missing, &Standing) -> Option<Datum>; 3] =
-            [Missing::take_same, Missing::take_of_set, Missing::take_any];
         for take in ways {
             left.retain(|record| match take(&mut missing, record) {
                 Some(datum) => {
@@ -162,19 +171,23 @@ impl<'a> Place<'a> {
             });
         }
         kept.retain(|(record, datum)| record.datum.as_ref() != Some(datum));
+        kept.sort_by(|(one, _), (other, _)| one.age().cmp(&other.age()));
         let names = (0..).map(|number: usize| format!("{stem}-{number}"));
         let free = names.filter(|name| !self.taken.contains(name.as_str()));
-        let deletes = left.into_iter().cloned().map(Step::Delete);
-        let patches = kept.into_iter();
-        let patches = patches.map(|(record, datum)| Step::Patch(record.clone(), datum));
         let creates = free.zip(missing.0.into_values());
         let creates = creates.map(|(name, datum)| Step::Create(name, datum));
+        let patches = kept.into_iter();
+        let patches = patches.map(|(record, datum)| Step::Patch(record.clone(), datum));
+        let deletes = left.into_iter().cloned().map(Step::Delete);
         Steps {
             share: self.share.clone(),
-            steps: deletes.chain(patches).chain(creates).collect(),
+            steps: creates.chain(patches).chain(deletes).collect(),
         }
     }
 }
+
+/// How a Record comes to what it becomes.
+type Way = fn(&mut Missing, &Standing) -> Option<Datum>;
 
 /// What is wanted at a place and not there yet, by what it says.
 struct Missing(BTreeMap<(HostedKey, Rdata), Datum>);
@@ -183,6 +196,18 @@ impl Missing {
     fn new(wanted: Vec<Datum>) -> Missing {
         let says = |datum: Datum| ((datum.key.clone(), datum.data.clone()), datum);
         Missing(wanted.into_iter().map(says).collect())
+    }
+
+    /// Whether a Record keeps out something of it: by its type, or because a set is routed as a whole or not at all.
+    fn excludes(&self, record: &Standing) -> bool {
+        let Some(held) = record.datum.as_ref().map(|datum| &datum.key) else {
+            return false;
+        };
+        let is_routed = |key: &HostedKey| !key.identifier.is_empty();
+        self.0.keys().any(|(wanted, _)| {
+            RecordSet::types_exclude(held.rtype, wanted.rtype)
+                || held.rtype == wanted.rtype && is_routed(held) != is_routed(wanted)
+        })
     }
 
     /// What a Record says already.

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use dns::Rtype;
 use dns::hosted::{Batch, Change, Held};
+use egress::{Egress, EgressError};
 use provider::{Error, Provider, Retry, ZoneId};
 use providers::aws::Aws;
-use providers::egress::{Egress, EgressError};
 use providers::pace::Pace;
 use testkit::route53::{Fault, Route53};
 use tokio::time::timeout;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use api::parse::provider_secret::{Confidential, Tsig, TsigAlgorithm};
 use dns::Rtype;
+use egress::Egress;
 use provider::battery::Stage as _;
 use provider::{Error, Provider as _, ZoneId};
-use providers::egress::Egress;
 use providers::pace::Pace;
 use providers::rfc2136::Rfc2136;
 use testkit::name_server::Software;

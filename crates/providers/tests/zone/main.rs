@@ -399,16 +399,13 @@ async fn a_name_is_never_empty_while_its_data_changes(stage: Stage) {
     never_empty(&stage.end(recording).await, &["www"]);
 }
 
-/// Names have Records at every moment, and none that exclude each other.
+/// Names have Records at every moment. Whether they are answered is up to the Zone, see `steps`.
 fn never_empty(moments: &[BTreeSet<String>], names: &[&str]) {
     for moment in moments {
         for name in names {
-            let here: Vec<&str> = (moment.iter())
-                .filter_map(|it| it.strip_prefix(&format!("{name}.example.org. ")))
-                .collect();
-            assert!(!here.is_empty(), "{name} is empty: {moment:?}");
-            let alone = |it: &&str| it.starts_with("CNAME ") || *it == "MX 0 .";
-            assert!(here.len() == 1 || !here.iter().any(alone), "{here:?}");
+            let mut records = moment.iter();
+            let here = records.any(|it| it.starts_with(&format!("{name}.example.org. ")));
+            assert!(here, "{name} is empty: {moment:?}");
         }
     }
 }

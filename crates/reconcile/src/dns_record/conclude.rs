@@ -77,9 +77,11 @@ pub fn conclude(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Concl
         Outcome::Contested | Outcome::Failed(_) => Duration::ZERO,
     };
     let before = &view.status;
+    let healthy = view.checked.told.clone().map(finding::healthy);
     let findings: Vec<Finding> = found
         .findings
         .into_iter()
+        .chain(healthy)
         .map(|finding| finding.at(view.generation))
         .collect();
     let stale: Vec<ConditionType> = [
@@ -96,7 +98,7 @@ pub fn conclude(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Concl
         observed_generation: view.generation,
         queued_at: Some(whole_seconds(report.began)),
         valid_for: Some(go_duration::format(signed(wait))),
-        write_counter: Some(counted(view, &found.outcome)),
+        write_counter: Some(counted(view, report, &found.outcome)),
         owner_id: Some(report.owner.to_string()),
         ..before.clone()
     };
@@ -188,7 +190,10 @@ impl Found {
         if let Err(trouble) = &view.provider {
             return blocked(finding::stuck(finding::trouble(trouble), view.deleting));
         }
-        let mut found = match report.answer {
+        if view.is_withheld() {
+            return blocked(finding::withheld());
+        }
+        match report.answer {
             Answer::Unasked => blocked((Reason::Unknown, "nobody was asked".to_owned())),
             Answer::Failed(failure) => Found::failed(failure, view, report),
             Answer::Looked { zone, verdict } => {
@@ -205,17 +210,7 @@ impl Found {
                 });
                 found
             }
-        };
-        if claim.health_check.is_some() {
-            let message = "health checks are not made yet: every target counts as healthy";
-            found.findings.push(Finding::new(
-                ConditionType::Healthy,
-                Status::Unknown,
-                Reason::NotSupported,
-                message,
-            ));
         }
-        found
     }
 
     fn failed(failure: &Failure, view: &DnsRecordView, report: &Report<'_>) -> Found {
@@ -333,9 +328,13 @@ impl PlaceFound {
 }
 
 /// C7.
-fn counted(view: &DnsRecordView, outcome: &Outcome) -> i64 {
+fn counted(view: &DnsRecordView, report: &Report<'_>, outcome: &Outcome) -> i64 {
+    let anew = report
+        .wanted
+        .is_some_and(|wanted| view.health_moved(wanted));
     match outcome {
         Outcome::Clean => 0,
+        Outcome::Wrote if anew => 1,
         Outcome::Wrote => view.writes() + 1,
         Outcome::Contested => view.writes(),
         Outcome::Failed(failed) => view.writes() + i64::from(failed.may_have_written),

@@ -24,6 +24,16 @@ pub(super) fn synchronised(status: Status, why: Why) -> Finding {
     Finding::new(ConditionType::Synchronised, status, why.0, why.1)
 }
 
+pub(super) fn healthy((status, reason, message): (Status, Reason, String)) -> Finding {
+    Finding::new(ConditionType::Healthy, status, reason, message)
+}
+
+/// Nothing is published before a target is healthy (D6).
+pub(super) fn withheld() -> Why {
+    let message = "Not publishing unhealthy records";
+    (Reason::HealthChecksFailed, message.to_owned())
+}
+
 pub(super) fn success() -> Why {
     let message = "Provider ensured the dns record";
     (Reason::ProviderSuccess, message.to_owned())

@@ -55,6 +55,7 @@ fn view(status: Value) -> DnsRecordView {
         spared: BTreeSet::new(),
         names_wanted: NamesWanted::default(),
         owned_total: 0,
+        checked: Checked::default(),
     }
 }
 

@@ -6,9 +6,9 @@ use api::ZoneKey;
 use dns::Name;
 use dns::ownership::OwnerId;
 
-use super::object::RecordNode;
+use super::object::{ProbeNode, RecordNode};
 use crate::hosted::NamesWanted;
-use crate::{DnsRecordKey, SecretKey};
+use crate::{DnsRecordKey, ProbeKey, SecretKey};
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
@@ -25,6 +25,8 @@ pub(super) struct Index {
     zones: BTreeMap<ZoneKey, BTreeSet<SecretKey>>,
     /// How many sets were published with a Secret.
     published: BTreeMap<SecretKey, usize>,
+    /// Probes by the records that they belong to.
+    probes: BTreeMap<DnsRecordKey, BTreeSet<ProbeKey>>,
 }
 
 impl Index {
@@ -97,6 +99,26 @@ impl Index {
                 .or_default()
                 .insert(secret.clone());
         }
+    }
+
+    /// A probe has another owner, or none any more.
+    pub(super) fn probe(
+        &mut self,
+        probe: &ProbeKey,
+        before: Option<&ProbeNode>,
+        after: Option<&ProbeNode>,
+    ) {
+        if let Some(owner) = before.and_then(|before| before.owner.as_ref()) {
+            take(&mut self.probes, owner, probe);
+        }
+        if let Some(owner) = after.and_then(|after| after.owner.as_ref()) {
+            let own = self.probes.entry(owner.clone()).or_default();
+            own.insert(probe.clone());
+        }
+    }
+
+    pub(super) fn probes_of(&self, record: &DnsRecordKey) -> Option<&BTreeSet<ProbeKey>> {
+        self.probes.get(record)
     }
 
     /// The records that a Secret concerns: also those whose default it is or was.

@@ -15,7 +15,9 @@ use kube::core::ObjectMeta;
 
 use super::Inputs;
 use crate::dns_record::key_of;
+use crate::probing::Standing;
 use crate::world::Faults;
+use crate::{DnsRecordKey, ProbeKey};
 
 const TRUE: &str = "true";
 const ALL: &str = "all";
@@ -104,6 +106,51 @@ impl RecordNode {
         all.filter(|it| *it != finalizer::DNS_RECORD)
             .cloned()
             .collect()
+    }
+}
+
+/// A DNSHealthCheckProbe.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ProbeNode {
+    /// The DNSRecord that it belongs to.
+    pub(super) owner: Option<DnsRecordKey>,
+    pub(super) standing: Standing,
+}
+
+impl ProbeNode {
+    pub(super) fn read(key: &ProbeKey, object: Decoded<api::DnsHealthCheckProbe>) -> ProbeNode {
+        let meta = object.meta().clone();
+        let owner = meta.owner_references.iter().flatten().find(|owner| {
+            owner.controller == Some(true) && owner.kind == api::DnsRecord::kind(&())
+        });
+        // One that cannot be read asks for nothing, and tells nothing.
+        let (spec, status) = match object.into_result() {
+            Ok(object) => (object.spec, object.status.unwrap_or_default()),
+            Err(_) => Default::default(),
+        };
+        ProbeNode {
+            owner: owner.map(|owner| DnsRecordKey::new(&key.namespace, &owner.name)),
+            standing: Standing {
+                owner: owner.map(|owner| owner.uid.clone()),
+                resource_version: meta.resource_version,
+                spec,
+                healthy: status.healthy,
+                deleting: meta.deletion_timestamp.is_some(),
+            },
+        }
+    }
+
+    /// Whether it says anything about its target.
+    pub(super) fn tells_anything(&self) -> bool {
+        self.standing.healthy.is_some()
+    }
+
+    /// Whether a later state of it says the same. How often its target has failed is nobody's business but its own.
+    pub(super) fn tells_as(&self, later: &ProbeNode) -> bool {
+        let version = later.standing.resource_version.clone();
+        let mut now = self.clone();
+        now.standing.resource_version = version;
+        now == *later
     }
 }
 

@@ -326,6 +326,10 @@ fn hosting() -> Hosting {
     Hosting::new(HostingPolicy {
         enabled: ProviderKind::ALL.into(),
         discovery: false,
+        probing: Probing {
+            enabled: true,
+            insecure: false,
+        },
     })
 }
 

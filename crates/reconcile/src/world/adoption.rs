@@ -11,6 +11,7 @@ use api::parse::place::Place;
 use api::problem::{FieldPath, Problem};
 use api::zone_slice::CONTENT_BYTES_MAX;
 use dns::delegation::Claim;
+use dns::routing::Membership;
 use dns::{Name, Rdata};
 
 use super::object::RecordObject;
@@ -241,7 +242,10 @@ fn adopt(
         None => nearest(claim, tree),
     };
     match adopter {
-        Ok((zone, origin)) => match content.under(origin).and_then(|data| fits(name, data)) {
+        Ok((zone, origin)) => match content
+            .under(origin)
+            .and_then(|data| fits(name, data, content.routing.as_ref()))
+        {
             Ok(data) => Adoption::Adopted {
                 zone: zone.clone(),
                 data,
@@ -253,8 +257,8 @@ fn adopt(
 }
 
 /// Data whose line no slice could hold would keep its whole zone from being stored (Z11).
-fn fits(name: &Name, data: Rdata) -> Result<Rdata, Problem> {
-    match crate::slice::line_excess(name, &data) {
+fn fits(name: &Name, data: Rdata, routing: Option<&Membership>) -> Result<Rdata, Problem> {
+    match crate::slice::line_excess(name, &data, routing) {
         None => Ok(data),
         Some(bytes) => {
             let rule = format!(

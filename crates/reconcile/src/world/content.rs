@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use api::ZoneKey;
+use dns::routing::Membership;
 use dns::{Name, Rdata, RecordSet, Rtype, SetKey, Soa, Ttl, Zone};
 
 use crate::{Age, RecordKey};
@@ -43,6 +44,8 @@ pub(super) struct Claim {
     pub(super) age: Option<Age>,
     /// Nothing: as the zone says.
     pub(super) ttl: Option<Ttl>,
+    /// The member of a routed set that it is for.
+    pub(super) membership: Option<Membership>,
     pub(super) data: Rdata,
 }
 
@@ -54,7 +57,7 @@ pub(super) struct Content {
     /// The sets of the zone that point at a name, by that name.
     pointing: BTreeSet<(Name, SetKey)>,
     unsettled: BTreeSet<Name>,
-    /// The octets of all names and data.
+    /// The octets of all names, data and routing.
     octets: usize,
     /// Counts changes: what is answered is known by it.
     epoch: u64,
@@ -91,7 +94,7 @@ impl Content {
         self.epoch
     }
 
-    /// The octets of all names and data: how large the content is, roughly.
+    /// The octets of all names, data and routing: how large the content is, roughly.
     pub(super) fn octets(&self) -> usize {
         self.octets
     }
@@ -150,7 +153,7 @@ impl Content {
     }
 
     /// What the zone above carries of this one: NS and DS at the apex, and the addresses of its name servers, which a name
-    /// without addresses shows as an empty list (Z5).
+    /// without addresses shows as an empty list (Z5). Of routed sets it carries the default members.
     pub(super) fn delegation(&self) -> BTreeMap<Name, Vec<Claim>> {
         let origin = self.zone.origin();
         let Some(servers) = self.zone.get(&SetKey::new(origin.clone(), Rtype::NS)) else {
@@ -187,6 +190,7 @@ impl Content {
             set.data().iter().map(|data| Claim {
                 age: None,
                 ttl: Some(set.ttl()),
+                membership: None,
                 data: data.clone(),
             })
         })
@@ -280,7 +284,8 @@ impl Content {
     }
 
     fn point(&mut self, key: &SetKey, set: &RecordSet, points: bool) {
-        for target in set.data().iter().filter_map(Rdata::target) {
+        let data = set.records().map(|(_, _, data)| data);
+        for target in data.filter_map(Rdata::target) {
             let entry = (target, key.clone());
             if points {
                 self.pointing.insert(entry);
@@ -293,8 +298,11 @@ impl Content {
 
 fn octets(key: &SetKey, set: &RecordSet) -> usize {
     let name = key.name.as_wire().len();
-    let data = set.data().iter();
-    data.map(|data| name + data.as_wire().len()).sum()
+    let octets = set.records().map(|(membership, _, data)| {
+        let routing = membership.map_or(0, |membership| membership.to_string().len());
+        name + data.as_wire().len() + routing
+    });
+    octets.sum()
 }
 
 fn record(claimant: &Claimant) -> Option<RecordKey> {

@@ -22,11 +22,13 @@ impl World {
             return self.presence_without_content(zone, name, &node.object);
         };
         let outcome = held.content.outcome(key);
-        let (lowered, duplicates) = match outcome.expect("what is settled has an outcome") {
+        let (lowered, duplicates, rerouted) = match outcome.expect("what is settled has an outcome")
+        {
             Outcome::In {
                 lowered,
                 duplicates,
-            } => (lowered, duplicates),
+                rerouted,
+            } => (lowered, duplicates, rerouted),
             Outcome::Excluded { by, rule } => {
                 let (by, rule) = (by.clone(), rule.clone());
                 return Presence::Excluded { by, rule };
@@ -42,7 +44,8 @@ impl World {
             (Reason::DifferingTtl, text)
         });
         let duplicate = duplicates.as_ref().map(duplicate);
-        let notes = lowered.into_iter().chain(duplicate);
+        let rerouted = rerouted.as_ref().map(rerouted_by);
+        let notes = lowered.into_iter().chain(duplicate).chain(rerouted);
         let notes = Notes(notes.chain(alias(&flaws, data)).collect());
         match self.hidden_by(zone, &at, &flaws) {
             Some(by) => Presence::Occluded { notes, by },
@@ -159,6 +162,13 @@ fn flaws(content: &Content, at: &SetKey) -> Vec<Flaw> {
 fn duplicate(first: &Claimant) -> (Reason, String) {
     let text = format!("{first} says exactly this already; one of the two can go");
     (Reason::Duplicate, text)
+}
+
+fn rerouted_by(first: &Claimant) -> (Reason, String) {
+    let text = format!(
+        "spec.routing: {first} is the oldest of this member and has another weight or geo, which counts for all of it; make them the same, or give this its own setIdentifier"
+    );
+    (Reason::DifferingRouting, text)
 }
 
 /// What is to be said if the data points at an alias.

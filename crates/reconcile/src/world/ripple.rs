@@ -140,6 +140,7 @@ impl World {
         let servers = servers.map(|data| Claim {
             age: None,
             ttl: None,
+            membership: None,
             data,
         });
         Some((name.clone(), soa, servers.collect()))
@@ -196,6 +197,7 @@ impl World {
         let claim = Claim {
             age: Some(node.object.identity.age.clone()),
             ttl: content.ttl,
+            membership: content.routing.clone(),
             data: data.clone(),
         };
         let held = self.contents.get_mut(zone)?;

@@ -2,16 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use api::parse;
+use api::problem::FieldPath;
 use api::record::Class;
 use api::zone::{ZoneEntry, ZoneStatus};
+use dns::routing::Membership;
 use dns::{Name, Rdata, Rtype, Serial, Soa, Ttl, Version, Zone};
+
+/// A record as an entry tells it.
+type Told = (Name, Option<Membership>, Ttl, Rdata);
 
 /// All entries of a version, the SOA first.
 pub(super) fn entries(version: &Version) -> Vec<ZoneEntry> {
     let mut entries = vec![soa_entry(version)];
     for (key, set) in version.zone.sets() {
-        let data = set.data().iter();
-        entries.extend(data.map(|data| entry(&key.name, set.ttl(), data)));
+        entries.extend(set.records().map(|record| entry(&key.name, record)));
     }
     entries
 }
@@ -19,9 +24,10 @@ pub(super) fn entries(version: &Version) -> Vec<ZoneEntry> {
 /// The first entry of a version.
 pub(super) fn soa_entry(version: &Version) -> ZoneEntry {
     let soa = version.zone.soa();
+    let record = (None, soa.ttl, &version.soa());
     ZoneEntry {
         rdata: soa.entry_text(version.serial),
-        ..entry(version.zone.origin(), soa.ttl, &version.soa())
+        ..entry(version.zone.origin(), record)
     }
 }
 
@@ -37,39 +43,45 @@ pub(super) fn say_the_same(status: &ZoneStatus, zone: &Zone) -> bool {
         .entries
         .iter()
         .map(|entry| read(entry, zone.origin()));
-    let Some(read): Option<Vec<_>> = read.collect() else {
+    let Some(read): Option<Vec<Told>> = read.collect() else {
         return false;
     };
     let (soas, records): (Vec<_>, Vec<_>) = read
         .into_iter()
-        .partition(|(_, _, data)| data.rtype() == Rtype::SOA);
-    let [(name, ttl, soa)] = soas.as_slice() else {
+        .partition(|(_, _, _, data)| data.rtype() == Rtype::SOA);
+    let [(name, None, ttl, soa)] = soas.as_slice() else {
         return false;
     };
     let expected = zone.sets().flat_map(|(key, set)| {
-        let data = set.data().iter();
-        data.map(|data| (key.name.clone(), set.ttl(), data.clone()))
+        let records = set.records();
+        records.map(|(membership, ttl, data)| {
+            (key.name.clone(), membership.cloned(), ttl, data.clone())
+        })
     });
     name == zone.origin()
         && Soa::from_rdata(*ttl, soa) == Some((zone.soa().clone(), serial))
         && records.into_iter().collect::<BTreeSet<_>>() == expected.collect()
 }
 
-fn entry(name: &Name, ttl: Ttl, data: &Rdata) -> ZoneEntry {
+fn entry(name: &Name, (membership, ttl, data): (Option<&Membership>, Ttl, &Rdata)) -> ZoneEntry {
     ZoneEntry {
         fqdn: name.to_string(),
         type_: data.rtype().to_string(),
         class: Class::In,
         ttl: ttl.as_secs(),
         rdata: data.to_string(),
-        routing: None,
+        routing: membership.map(Into::into),
     }
 }
 
-fn read(entry: &ZoneEntry, origin: &Name) -> Option<(Name, Ttl, Rdata)> {
+fn read(entry: &ZoneEntry, origin: &Name) -> Option<Told> {
     let rtype = entry.type_.parse().ok()?;
     let data = Rdata::parse(rtype, &entry.rdata, origin).ok()?;
     let ttl = Ttl::from_secs(entry.ttl).ok()?;
-    let plain = entry.class == Class::In && entry.routing.is_none();
-    plain.then_some((Name::parse(&entry.fqdn).ok()?, ttl, data))
+    let at = FieldPath::root("routing");
+    let routing = entry.routing.as_ref();
+    let membership = routing.map(|spec| parse::routing::parse(spec, &at));
+    let membership = membership.transpose().ok()?;
+    let told = (Name::parse(&entry.fqdn).ok()?, membership, ttl, data);
+    (entry.class == Class::In).then_some(told)
 }

@@ -164,7 +164,7 @@ impl Both {
 pub(crate) fn content(zone: &Zone) -> String {
     let sets = zone.sets();
     let sets: Vec<String> = sets
-        .map(|(key, set)| format!("{key} {} {:?}", set.ttl(), set.data()))
+        .map(|(key, set)| format!("{key} {:?}", set.records().collect::<Vec<_>>()))
         .collect();
     format!("{} {:?} {sets:?}", zone.origin(), zone.soa())
 }

@@ -3,11 +3,13 @@
 //! ```text
 //! zone dns/org example.org. records=*:A,AAAA@web zones=*.team@ops ns=ns1,ns2.example.net. ttl=60
 //! record web/www www ref=dns/org ttl=30 A = 192.0.2.1
+//! record web/eu www.example.org. set=eu weight=120 geo=GEO-EU A = 192.0.2.2
 //! ```
 //! A delegation is a pattern, the types after `:` and the namespaces after `@`; without them it is for all. `age` is when
 //! the object was created, in seconds after the beginning of time.
 
 use api::record::RecordSpec;
+use api::routing::Routing;
 use api::zone::{Delegation, RecordDelegation, SoaNames, ZoneSpec};
 use api::{Record, Zone, ZoneRef};
 use jiff::Timestamp;
@@ -67,15 +69,20 @@ pub(crate) fn record(line: &str) -> (Record, Age) {
         ..RecordSpec::default()
     };
     let mut age = Age::default();
+    let mut routing = Routing::default();
     for word in words {
         match word.split_once('=') {
             None => word.clone_into(&mut spec.type_),
             Some(("ref", value)) => spec.zone_ref = Some(reference(value)),
             Some(("ttl", value)) => spec.ttl = Some(value.parse().expect("a number")),
             Some(("age", value)) => age = Age(Some(value.parse().expect("seconds"))),
+            Some(("set", value)) => value.clone_into(&mut routing.set_identifier),
+            Some(("weight", value)) => routing.weight = Some(value.parse().expect("a number")),
+            Some(("geo", value)) => routing.geo = Some(value.to_owned()),
             Some((other, _)) => panic!("a record has no {other}"),
         }
     }
+    spec.routing = (routing != Routing::default()).then_some(routing);
     let mut record = Record::new(name, spec);
     record.metadata.namespace = Some(namespace.to_owned());
     (record, age)

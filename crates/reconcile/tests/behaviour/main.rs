@@ -25,6 +25,7 @@ mod labels;
 mod names;
 mod poison;
 mod published;
+mod routing;
 mod slices;
 mod standing;
 mod versions;

@@ -148,12 +148,10 @@ fn sliced(cluster: &Cluster, names: &[String]) -> Vec<String> {
         assert!(!content.is_empty() && content.len() <= CONTENT_BYTES_MAX);
         let content = content.clone();
         let object = ZoneSlice::new(name, ZoneSliceSpec { content });
-        for record in parse::zone_slice::parse(&object).expect("a slice can be read") {
-            lines.push(dns::zonefile::print_record(
-                &record.name,
-                record.ttl,
-                &record.data,
-            ));
+        for line in parse::zone_slice::parse(&object).expect("a slice can be read") {
+            let record = &line.record;
+            let fields = (line.membership.as_ref(), record.ttl, &record.data);
+            lines.push(dns::zonefile::print_line(&record.name, fields));
         }
     }
     lines
@@ -162,8 +160,8 @@ fn sliced(cluster: &Cluster, names: &[String]) -> Vec<String> {
 fn records(zone: &Zone) -> Vec<String> {
     let sets = zone.sets();
     sets.flat_map(|(key, set)| {
-        let data = set.data().iter();
-        data.map(|data| dns::zonefile::print_record(&key.name, set.ttl(), data))
+        let records = set.records();
+        records.map(|record| dns::zonefile::print_line(&key.name, record))
     })
     .collect()
 }

@@ -173,13 +173,23 @@ fn record_step() -> impl Strategy<Value = Step> {
         place,
         ttl,
         age(),
+        routing(),
         data,
         prop::bool::weighted(0.2),
     );
-    parts.prop_map(|(key, place, ttl, age, data, again)| {
-        let line = format!("{key} {place}{ttl}{age} {data}");
+    parts.prop_map(|(key, place, ttl, age, routing, data, again)| {
+        let line = format!("{key} {place}{ttl}{age}{routing} {data}");
         Step::Record { line, again }
     })
+}
+
+/// N6: few members, so that they meet, and weights and places that differ or are none.
+fn routing() -> impl Strategy<Value = String> {
+    let weight = maybe("weight", vec!["0", "1", "256"]);
+    let geo = maybe("geo", vec!["*", "DE", "nowhere"]);
+    let member = (select(vec!["a", "b"]), weight, geo);
+    let member = member.prop_map(|(set, weight, geo)| format!(" set={set}{weight}{geo}"));
+    prop::option::weighted(0.4, member).prop_map(Option::unwrap_or_default)
 }
 
 fn any_key() -> impl Strategy<Value = Key> {

@@ -7,13 +7,14 @@
 //! pause / resume                 the name server stops taking in what it is told, and goes on
 //! ? zone dns/org fqdn=example.org. parent=- Accepted=True/Accepted
 //! ? record web/www fqdn=… parent=org.dns Published=True/Served
-//! ? entries dns/org www.example.org. 360 A 192.0.2.1 | …        all but the SOA
+//! ? entries dns/org www.example.org. 360 A 192.0.2.1 | …        all but the SOA; routing as in `line`
 //! ? message record web/www Accepted: …                          the whole message
 //! ? writes record web/www 2                                     since the last such line
 //! ```
 //! A look comes when everything that follows has happened. What it does not mention may be anything; `-` is nothing.
 
 use api::condition::{Condition, find};
+use api::routing::Routing;
 use api::{ConditionType, ZoneKey};
 use kube::core::ObjectMeta;
 use zonewright_reconcile::world::Authority;
@@ -165,12 +166,24 @@ pub(crate) fn entries(cluster: &Cluster, zone: &str) -> Vec<String> {
     let records = entries.filter(|entry| entry.type_ != "SOA");
     records
         .map(|entry| {
+            let routing = entry.routing.as_ref().map(routing).unwrap_or_default();
             format!(
-                "{} {} {} {}",
+                "{} {} {} {}{routing}",
                 entry.fqdn, entry.ttl, entry.type_, entry.rdata
             )
         })
         .collect()
+}
+
+/// The routing of an entry in the words of a line.
+fn routing(routing: &Routing) -> String {
+    let word = |field, value: Option<String>| value.map(|value| format!(" {field}={value}"));
+    let words = [
+        word("set", Some(routing.set_identifier.clone())),
+        word("weight", routing.weight.map(|weight| weight.to_string())),
+        word("geo", routing.geo.clone()),
+    ];
+    words.into_iter().flatten().collect()
 }
 
 fn conditions(cluster: &Cluster, which: &Key) -> Vec<Condition> {

@@ -9,7 +9,7 @@ use super::tree::Tree;
 use super::{Facts, Finding};
 
 /// The crates that hold judgement and nothing else.
-const PURE: [&str; 2] = ["dns", "reconcile"];
+const PURE: [&str; 3] = ["dns", "egress", "reconcile"];
 const BANS: [&str; 3] = [
     "disallowed-types",
     "disallowed-methods",

@@ -1,5 +1,6 @@
 //! Specs in, claims and problems out.
 
+use dns::routing::Weight;
 use serde_json::{Value, json};
 
 use super::*;
@@ -261,8 +262,11 @@ fn routing_is_read_into_weights_and_places() {
     let content = accepted(&json!({
         "routing": { "setIdentifier": "eu 1", "weight": 0, "geo": "geo-eu" },
     }));
-    let routing = content.routing.unwrap();
-    assert_eq!(routing.set_identifier, "eu 1");
+    let Membership {
+        identifier,
+        routing,
+    } = content.routing.unwrap();
+    assert_eq!(identifier.as_str(), "eu 1");
     assert_eq!(routing.weight.map(Weight::get), Some(0));
     assert_eq!(
         routing.geo.map(|geo| geo.to_string()).as_deref(),

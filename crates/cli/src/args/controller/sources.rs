@@ -26,7 +26,7 @@ pub(crate) struct Sources {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", value_name = "BOOL", env = "ZONEWRIGHT_NODE_ENDPOINTS")]
     pub(crate) node_endpoints: bool,
 
-    /// For how long the records of a source that cannot be read are kept as they were.
+    /// For how long the records of a source that is gone, or has lost its routes or addresses, are kept as they were.
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = value::duration, env = "ZONEWRIGHT_SOURCE_GRACE")]
     pub(crate) source_grace: Duration,
 }

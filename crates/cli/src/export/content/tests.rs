@@ -160,16 +160,47 @@ fn the_first_entry_is_the_soa_of_the_zone() {
     }
 }
 
-/// A zone file has no place for them; leaving them out would change what is answered.
+/// N6: a zone file holds the default member of a routed set.
+#[test]
+fn of_a_routed_set_the_default_member_is_exported() {
+    let mut europe = entry("www.example.org. A 60 192.0.2.1");
+    europe["routing"] = json!({ "setIdentifier": "eu", "geo": "GEO-EU" });
+    let mut rest = entry("www.example.org. A 30 192.0.2.2");
+    rest["routing"] = json!({ "setIdentifier": "rest", "geo": "*" });
+    let entries = json!([entry(SOA), europe, rest]);
+    let status = json!({ "fqdn": "example.org.", "entries": entries });
+    let file = "\
+$ORIGIN example.org.
+$TTL 360
+@ 360 IN SOA ns.example.org. noc.example.org. 2026111500 86400 7200 3600000 360
+www 30 IN A 192.0.2.2
+";
+    check(&zone(&status), &[], file);
+    let sliced =
+        zone(&json!({ "fqdn": "example.org.", "entries": [entry(SOA)], "slices": ["one"] }));
+    let lines = "\
+www.example.org. 60 IN A 192.0.2.1 ; routing {\"setIdentifier\":\"eu\",\"geo\":\"GEO-EU\"}
+www.example.org. 30 IN A 192.0.2.2 ; routing {\"setIdentifier\":\"rest\",\"geo\":\"*\"}
+";
+    check(&sliced, &[("one", lines)], file);
+    let hashes = [zone(&status), sliced].map(|zone| {
+        let content = read(&zone, &[("one", lines)]).unwrap();
+        content.version.zone.hash()
+    });
+    assert_eq!(hashes[0], hashes[1], "both carry every member");
+}
+
+/// What no zone file has a place for.
 #[test]
 fn what_a_zone_file_cannot_say_is_refused() {
     let mut routed = entry("www.example.org. A 60 192.0.2.1");
-    routed["routing"] = json!({ "setIdentifier": "eu" });
+    routed["routing"] = json!({ "setIdentifier": "", "weight": 300 });
     let mut chaos = entry("www.example.org. A 60 192.0.2.1");
     chaos["class"] = json!("CH");
     let zone = zone(&json!({ "fqdn": "example.org.", "entries": [entry(SOA), routed, chaos] }));
     let told = [
-        "status.entries[1]: a routed set cannot be",
+        "status.entries[1].routing.setIdentifier: must be",
+        "status.entries[1].routing.weight: a weight is",
         "status.entries[2]: a class other than IN cannot be",
     ];
     check_refused(&zone, &[], &told);

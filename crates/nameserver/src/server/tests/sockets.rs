@@ -21,6 +21,41 @@ async fn every_address_answers_over_udp_and_tcp() {
     running.stop().await;
 }
 
+/// N6: over both transports and both families.
+#[tokio::test]
+async fn the_address_of_a_client_says_where_it_is() {
+    let octets = testkit::geo_database::places(&[
+        ("127.0.0.0/8", Some("IE"), Some("EU")),
+        ("::1/128", Some("US"), Some("NA")),
+    ]);
+    let listeners = ["127.0.0.1:0", "[::1]:0"].map(|address| address.parse().unwrap());
+    let mut running = open(Options {
+        listeners: listeners.to_vec(),
+        places: Some(Arc::new(Places::read(octets).unwrap())),
+        ..options()
+    });
+    let Publication::Version(mut routed) = example(1) else {
+        unreachable!("it is a version")
+    };
+    let member = |geo: &str| {
+        let membership = format!("{{\"setIdentifier\":\"{geo}\",\"geo\":\"{geo}\"}}");
+        let data = dns::Rdata::parse(dns::Rtype::TXT, geo, &name(".")).unwrap();
+        (Some(membership.parse().unwrap()), dns::Ttl::ZERO, data)
+    };
+    let set = dns::RecordSet::assemble(["IE", "US", "*"].map(member)).unwrap();
+    let key = dns::SetKey::new(name("www.example.org."), dns::Rtype::TXT);
+    routed.zone.put(key, set).unwrap();
+    running.publish(Publication::Version(routed)).await;
+    for (address, country) in running.server.addresses().iter().zip(["IE", "US"]) {
+        assert_eq!(www(*address).await.as_deref(), Some(country));
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        send(&mut stream, &query(7, "www.example.org.", Rtype::TXT)).await;
+        let answer = receive(&mut stream).await.unwrap();
+        assert_eq!(text(&answer).as_deref(), Some(country));
+    }
+    running.stop().await;
+}
+
 /// The client here takes answers from the address it asked and from no other.
 #[tokio::test]
 async fn an_answer_comes_from_the_address_that_was_asked() {

@@ -1,10 +1,13 @@
 //! The claims at one name, judged: which record sets follow, and what became of each claim (R6).
 //!
 //! Whatever fits together is in. Of two claims that exclude each other the older stays; what a zone says of itself and what a
-//! sub-zone says of its delegation is older than any Record.
+//! sub-zone says of its delegation is older than any Record. So the oldest claim of a type decides whether its set is a plain
+//! or a routed one, and the oldest of a member which part of the traffic the member is for (N6).
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
+use dns::routing::{Routing, SetIdentifier};
 use dns::{Name, Rdata, RecordSet, Rtype, Ttl, Zone};
 
 use super::{Claim, Claimant};
@@ -19,6 +22,8 @@ pub enum Outcome {
         lowered: Option<Ttl>,
         /// An older claim that says the same.
         duplicates: Option<Claimant>,
+        /// An older claim of the same member of a routed set, whose weight and place count instead of its own.
+        rerouted: Option<Claimant>,
     },
     /// It is not, for an older claim excludes it.
     Excluded {
@@ -46,9 +51,26 @@ struct Voice<'a> {
     ttl: Ttl,
 }
 
-impl Voice<'_> {
+/// The type of a set, and the member of it if it is a routed one: what has one TTL, and is answered together.
+type PartKey<'a> = (Rtype, Option<&'a SetIdentifier>);
+
+impl<'a> Voice<'a> {
     fn rtype(&self) -> Rtype {
         self.claim.data.rtype()
+    }
+
+    fn member(&self) -> Option<&'a SetIdentifier> {
+        let membership = self.claim.membership.as_ref();
+        membership.map(|membership| &membership.identifier)
+    }
+
+    fn part(&self) -> PartKey<'a> {
+        (self.rtype(), self.member())
+    }
+
+    fn routing(&self) -> Option<&'a Routing> {
+        let membership = self.claim.membership.as_ref();
+        membership.map(|membership| &membership.routing)
     }
 }
 
@@ -120,11 +142,14 @@ impl Judgement {
 /// Those who are in already.
 struct Bench<'a> {
     apex: bool,
-    seated: BTreeMap<Rtype, Vec<Voice<'a>>>,
+    /// By set and member; within one the oldest first.
+    seated: BTreeMap<PartKey<'a>, Vec<Voice<'a>>>,
+    /// Who was the first of each type.
+    first: BTreeMap<Rtype, Voice<'a>>,
     /// What is said, and who said it first.
-    said: BTreeMap<&'a Rdata, &'a Claimant>,
-    /// What the sets take in an answer, by type.
-    octets: BTreeMap<Rtype, usize>,
+    said: BTreeMap<(Option<&'a SetIdentifier>, &'a Rdata), &'a Claimant>,
+    /// What parts take in an answer.
+    octets: BTreeMap<PartKey<'a>, usize>,
 }
 
 impl<'a> Bench<'a> {
@@ -132,6 +157,7 @@ impl<'a> Bench<'a> {
         Self {
             apex,
             seated: BTreeMap::new(),
+            first: BTreeMap::new(),
             said: BTreeMap::new(),
             octets: BTreeMap::new(),
         }
@@ -144,46 +170,77 @@ impl<'a> Bench<'a> {
             let rule = "a CNAME stands alone, and the zone's own name has an SOA (RFC 1034 §3.6.2)";
             return Some((None, rule.to_owned()));
         }
-        let mut types = self.seated.iter();
+        let mut types = self.first.iter();
         let excluding = types.find(|(has, _)| RecordSet::types_exclude(**has, rtype));
-        if let Some((has, voices)) = excluding {
+        if let Some((has, first)) = excluding {
             let rule = format!("the name has {has}, and a CNAME stands alone (RFC 1034 §3.6.2)");
-            return Some((Some(voices[0].claimant), rule));
+            return Some((Some(first.claimant), rule));
         }
-        if self.said.contains_key(&voice.claim.data) {
+        let (by, rule) = self.misfit(voice, self.first.get(&rtype)?)?;
+        Some((Some(by), rule))
+    }
+
+    /// Why a claim cannot be in the set that `first` began, and beside whose claim.
+    fn misfit(&self, voice: &Voice<'a>, first: &Voice<'a>) -> Option<(&'a Claimant, String)> {
+        let rtype = voice.rtype();
+        if first.member().is_some() != voice.member().is_some() {
+            let has = if first.member().is_some() {
+                "a routed"
+            } else {
+                "a plain"
+            };
+            let rule = format!(
+                "the name has {has} {rtype} set, and a set is routed as a whole or not at all: either all of its Records have spec.routing or none"
+            );
+            return Some((first.claimant, rule));
+        }
+        if self.said.contains_key(&(voice.member(), &voice.claim.data)) {
             return None;
         }
-        let first = self.seated.get(&rtype)?.first()?;
-        let pair = [first, voice].map(|voice| (voice.ttl, voice.claim.data.clone()));
-        let octets = self.octets[&rtype] + RecordSet::octets_of(&voice.claim.data);
+        let Some(beside) = self.seated.get(&voice.part()) else {
+            let members = self.seated.keys().filter(|(has, _)| *has == rtype);
+            let fits = RecordSet::check_members(members.count() + 1);
+            return fits.err().map(|error| (first.claimant, error.to_string()));
+        };
+        let oldest = &beside[0];
+        let pair = [oldest, voice].map(|voice| (voice.ttl, voice.claim.data.clone()));
+        let octets = self.octets[&voice.part()] + RecordSet::octets_of(&voice.claim.data);
         let fits = RecordSet::new(pair).and_then(|_| RecordSet::check_octets(octets));
-        fits.err()
-            .map(|error| (Some(first.claimant), error.to_string()))
+        fits.err().map(|error| (oldest.claimant, error.to_string()))
     }
 
     fn seat(&mut self, voice: Voice<'a>) {
-        let (rtype, data) = (voice.rtype(), &voice.claim.data);
-        if !self.said.contains_key(data) {
-            self.said.insert(data, voice.claimant);
-            *self.octets.entry(rtype).or_default() += RecordSet::octets_of(data);
+        let (part, data) = (voice.part(), &voice.claim.data);
+        if let Entry::Vacant(unsaid) = self.said.entry((voice.member(), data)) {
+            unsaid.insert(voice.claimant);
+            *self.octets.entry(part).or_default() += RecordSet::octets_of(data);
         }
-        self.seated.entry(rtype).or_default().push(voice);
+        self.first.entry(voice.rtype()).or_insert(voice);
+        self.seated.entry(part).or_default().push(voice);
     }
 
     fn close(self, judgement: &mut Judgement) {
-        for (rtype, voices) in self.seated {
-            let records = voices
-                .iter()
-                .map(|voice| (voice.ttl, voice.claim.data.clone()));
-            let set = RecordSet::new(records).expect("each was admitted beside the others");
+        let mut sets = BTreeMap::<Rtype, Vec<_>>::new();
+        for (part, voices) in self.seated {
+            let oldest = voices[0];
+            let ttls = voices.iter().map(|voice| voice.ttl);
+            let ttl = ttls.min().unwrap_or(oldest.ttl);
             for voice in &voices {
-                let first = self.said[&voice.claim.data];
+                let said_by = self.said[&(voice.member(), &voice.claim.data)];
+                let rerouted = voice.routing() != oldest.routing();
                 let outcome = Outcome::In {
-                    lowered: (set.ttl() < voice.ttl).then_some(set.ttl()),
-                    duplicates: (first != voice.claimant).then(|| first.clone()),
+                    lowered: (ttl < voice.ttl).then_some(ttl),
+                    duplicates: (said_by != voice.claimant).then(|| said_by.clone()),
+                    rerouted: rerouted.then(|| oldest.claimant.clone()),
                 };
                 judgement.tell(voice, outcome);
+                let membership = oldest.claim.membership.clone();
+                let record = (membership, ttl, voice.claim.data.clone());
+                sets.entry(part.0).or_default().push(record);
             }
+        }
+        for (rtype, records) in sets {
+            let set = RecordSet::assemble(records).expect("each was admitted beside the others");
             judgement.sets.insert(rtype, set);
         }
     }

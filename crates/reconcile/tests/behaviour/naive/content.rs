@@ -1,8 +1,9 @@
-//! Contents, from the rules (Z4, Z5, R6, R7).
+//! Contents, from the rules (Z4, Z5, R6, R7, N6).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::ZoneKey;
+use dns::routing::{Membership, SetIdentifier};
 use dns::{Flaw, Name, Rdata, RecordSet, Rtype, SetKey, Ttl, Zone};
 use zonewright_reconcile::{Age, RecordKey};
 
@@ -23,13 +24,24 @@ struct Claim {
     who: Who,
     name: Name,
     ttl: Ttl,
+    membership: Option<Membership>,
     data: Rdata,
+}
+
+impl Claim {
+    fn member(&self) -> Option<&SetIdentifier> {
+        self.membership.as_ref().map(|it| &it.identifier)
+    }
 }
 
 /// What became of a Record's claim.
 #[derive(Clone, Debug)]
 enum Fate {
-    In { lowered: bool, duplicate: bool },
+    In {
+        lowered: bool,
+        duplicate: bool,
+        rerouted: bool,
+    },
     Excluded,
     Glue,
 }
@@ -89,6 +101,7 @@ impl Contents {
                 who: Who::Itself,
                 name: origin.clone(),
                 ttl: soa.ttl,
+                membership: None,
                 data: server,
             });
         }
@@ -109,6 +122,7 @@ impl Contents {
                     who: Who::Record(record.clone()),
                     name: names[record].clone().unwrap(),
                     ttl: content.ttl.unwrap_or(soa.ttl),
+                    membership: content.routing.clone(),
                     data: data.clone(),
                 };
                 self.claims.insert(record.clone(), claim.clone());
@@ -142,17 +156,22 @@ impl Contents {
             let key = SetKey::new(claim.name.clone(), claim.data.rtype());
             sets.entry(key).or_default().push(claim);
         }
-        for (key, members) in sets {
-            let records = members.iter().map(|claim| (claim.ttl, claim.data.clone()));
-            let set = RecordSet::new(records).expect("they go with each other");
-            for claim in &members {
-                let first = members.iter().find(|other| other.data == claim.data);
+        for (key, claims) in sets {
+            let mut records = Vec::new();
+            for claim in &claims {
+                let member = claims.iter().filter(|it| it.member() == claim.member());
+                let member: Vec<&&Claim> = member.collect();
+                let ttl = member.iter().map(|it| it.ttl).min().unwrap();
+                let first = member.iter().find(|it| it.data == claim.data).unwrap();
                 let fate = Fate::In {
-                    lowered: set.ttl() < claim.ttl,
-                    duplicate: first.is_some_and(|first| first.who != claim.who),
+                    lowered: ttl < claim.ttl,
+                    duplicate: first.who != claim.who,
+                    rerouted: member[0].membership != claim.membership,
                 };
                 self.tell(claim, fate);
+                records.push((member[0].membership.clone(), ttl, claim.data.clone()));
             }
+            let set = RecordSet::assemble(records).expect("they go with each other");
             zone.put(key, set).expect("they fit into the zone");
         }
     }
@@ -169,10 +188,14 @@ impl Contents {
             let words = ["zone not accepted", "zone stays"];
             return words[usize::from(tree.stands(key))].to_owned();
         };
-        let (lowered, duplicate) = match &self.fates[record] {
+        let (lowered, duplicate, rerouted) = match &self.fates[record] {
             Fate::Excluded => return "excluded".to_owned(),
             Fate::Glue => return "glue".to_owned(),
-            Fate::In { lowered, duplicate } => (*lowered, *duplicate),
+            Fate::In {
+                lowered,
+                duplicate,
+                rerouted,
+            } => (*lowered, *duplicate, *rerouted),
         };
         let claim = &self.claims[record];
         let at = SetKey::new(claim.name.clone(), claim.data.rtype());
@@ -187,6 +210,7 @@ impl Contents {
         let notes = [
             (lowered, "DifferingTtl"),
             (duplicate, "Duplicate"),
+            (rerouted, "DifferingRouting"),
             (alias, "TargetIsAlias"),
         ];
         let notes: Vec<&str> = notes.iter().filter(|it| it.0).map(|it| it.1).collect();
@@ -217,6 +241,7 @@ fn carried(child: &ZoneKey, zone: &Zone, servers: &mut BTreeSet<Name>) -> Vec<Cl
                 who: Who::SubZone(child.clone()),
                 name: key.name.clone(),
                 ttl: set.ttl(),
+                membership: None,
                 data: data.clone(),
             }));
         }
@@ -227,12 +252,18 @@ fn carried(child: &ZoneKey, zone: &Zone, servers: &mut BTreeSet<Name>) -> Vec<Cl
 
 /// R6: whether a claim that is in keeps another out.
 fn excludes(held: &Claim, claim: &Claim) -> bool {
-    if held.name != claim.name || held.data == claim.data {
+    if held.name != claim.name {
         return false;
     }
     let types = [held.data.rtype(), claim.data.rtype()];
     if types[0] != types[1] {
         return types.contains(&Rtype::CNAME);
+    }
+    if held.member() != claim.member() {
+        return held.member().is_none() || claim.member().is_none();
+    }
+    if held.data == claim.data {
+        return false;
     }
     let null = |data: &Rdata| data.rtype() == Rtype::MX && data.to_string() == "0 .";
     matches!(types[0], Rtype::CNAME | Rtype::DNAME) || null(&held.data) || null(&claim.data)

@@ -1,8 +1,10 @@
 //! Whom this process connects to on behalf of others.
 //!
-//! Whoever may write a Secret chooses where we connect to and what we send there. So only public addresses are connected
-//! to, and others only where the operator allows it: or else a Secret would reach what only this process can reach.
-//! The address that was judged is the one that is connected to; a name is never asked about twice.
+//! Whoever may write a Secret or a DNSRecord chooses where we connect to and what we send there. So only public addresses
+//! are connected to, and others only where the operator allows it: or else an object would reach what only this process
+//! can reach. The address that was judged is the one that is connected to; a name is never asked about twice.
+//!
+//! The border: addresses are judged here. Finding them, and connecting, is up to whoever has something to say there.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -55,10 +57,8 @@ impl Egress {
             .ok_or(EgressError::Host(host))
     }
 
-    /// The addresses of a host that may be connected to.
-    pub async fn resolve(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, EgressError> {
-        let found = tokio::net::lookup_host((host, port)).await;
-        let found: Vec<SocketAddr> = found.into_iter().flatten().collect();
+    /// Those of the addresses that were found for a host that may be connected to.
+    pub fn admit(&self, host: &str, found: &[SocketAddr]) -> Result<Vec<SocketAddr>, EgressError> {
         let refused = found
             .iter()
             .find_map(|it| self.check_address(it.ip()).err());
@@ -169,19 +169,20 @@ mod tests {
         assert!(egress.check_host("example").is_err());
     }
 
-    #[tokio::test]
-    async fn a_host_is_resolved_to_what_may_be_connected_to() {
+    #[test]
+    fn of_the_addresses_of_a_host_only_those_that_may_be_connected_to_are_left() {
         let egress = Egress::default();
-        let refused = egress.resolve("127.0.0.1", 53).await;
-        assert_eq!(
-            refused,
-            Err(EgressError::Address("127.0.0.1".parse().unwrap()))
-        );
-        let loopback = Egress {
-            ranges: vec!["127.0.0.0/8".parse().unwrap()],
-            ..Egress::default()
+        let found = |texts: &[&str]| -> Vec<SocketAddr> {
+            texts.iter().map(|text| text.parse().unwrap()).collect()
         };
-        let found = loopback.resolve("127.0.0.1", 53).await;
-        assert_eq!(found, Ok(vec!["127.0.0.1:53".parse().unwrap()]));
+        let mixed = found(&["10.0.0.1:53", "8.8.8.8:53"]);
+        assert_eq!(
+            egress.admit("a.example", &mixed),
+            Ok(found(&["8.8.8.8:53"]))
+        );
+        let refused = EgressError::Address("10.0.0.1".parse().unwrap());
+        assert_eq!(egress.admit("a.example", &mixed[..1]), Err(refused));
+        let nowhere = EgressError::NoAddress("a.example".to_owned());
+        assert_eq!(egress.admit("a.example", &[]), Err(nowhere));
     }
 }

@@ -1,0 +1,192 @@
+//! Health checks from `zonewright up` to servers that answer well, badly, and well again.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use kube::api::{Api, ListParams, Patch, PatchParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+use kube::{Client, Config};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::eventually;
+
+/// More than anything here takes on a busy machine.
+const SOON: Duration = Duration::from_mins(1);
+
+/// Ports that a health check can name and systems do not hand out by themselves.
+const PORTS: std::ops::Range<u16> = 21_000..31_000;
+
+/// A server at one address that answers with what it is told to.
+struct Server(Arc<AtomicU16>);
+
+impl Server {
+    fn start(listener: TcpListener) -> Server {
+        let status = Arc::new(AtomicU16::new(200));
+        let shared = Arc::clone(&status);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                answer(stream, shared.load(Ordering::SeqCst));
+            }
+        });
+        Server(status)
+    }
+
+    fn answers(&self, status: u16) {
+        self.0.store(status, Ordering::SeqCst);
+    }
+}
+
+/// Whoever breaks off is none of its business.
+fn answer(mut stream: TcpStream, status: u16) {
+    let mut head = Vec::new();
+    let mut octet = [0];
+    while !head.ends_with(b"\r\n\r\n") && stream.read_exact(&mut octet).is_ok() {
+        head.push(octet[0]);
+    }
+    let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\n\r\n");
+    let _ = stream.write_all(answer.as_bytes());
+}
+
+/// Two servers on one port, at two addresses of this machine.
+fn servers() -> (u16, [Server; 2]) {
+    let bound = PORTS.clone().find_map(|port| {
+        let one = TcpListener::bind(("127.0.0.1", port)).ok()?;
+        let two = TcpListener::bind(("127.0.0.2", port)).ok()?;
+        Some((port, [one, two]))
+    });
+    let (port, listeners) = bound.unwrap();
+    (port, listeners.map(Server::start))
+}
+
+fn manifest(port: u16) -> String {
+    format!(
+        "apiVersion: v1
+kind: Secret
+metadata: {{name: memory, namespace: default}}
+type: kuadrant.io/inmemory
+stringData: {{ZONE_ID: example.org, DOMAIN_NAME: example.org}}
+---
+apiVersion: kuadrant.io/v1alpha1
+kind: DNSRecord
+metadata: {{name: app, namespace: default}}
+spec:
+  rootHost: app.example.org
+  providerRef: {{name: memory}}
+  endpoints:
+    - {{dnsName: app.example.org, recordType: A, recordTTL: 60, targets: [127.0.0.1, 127.0.0.2]}}
+  healthCheck: {{protocol: HTTP, port: {port}, interval: 2s, failureThreshold: 1, path: /healthz}}
+"
+    )
+}
+
+struct Running {
+    child: Child,
+    client: Client,
+}
+
+impl Running {
+    async fn start(directory: &Path, manifest: &str) -> Running {
+        fs::write(directory.join("manifest.yaml"), manifest).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        command
+            .args(["up", "--ephemeral", "-o", "json", "-f", "manifest.yaml"])
+            .args(["--provider", "inmemory", "--min-requeue-time", "1s"])
+            .args(["--api", "127.0.0.1:0"])
+            .args(["--dns", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+            .current_dir(directory);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_str(&line).unwrap();
+        let kubeconfig = Kubeconfig::read_from(ready["kubeconfig"].as_str().unwrap()).unwrap();
+        let options = KubeConfigOptions::default();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        Running {
+            child,
+            client: Client::try_from(config.unwrap()).unwrap(),
+        }
+    }
+
+    fn api(&self, kind: &str, plural: &str) -> Api<DynamicObject> {
+        let kind = GroupVersionKind::gvk("kuadrant.io", "v1alpha1", kind);
+        let resource = ApiResource::from_gvk_with_plural(&kind, plural);
+        Api::namespaced_with(self.client.clone(), "default", &resource)
+    }
+
+    fn records(&self) -> Api<DynamicObject> {
+        self.api("DNSRecord", "dnsrecords")
+    }
+
+    /// Waits until so much is published and the health is said to be so.
+    async fn until(&self, targets: &[&str], healthy: &str) {
+        let what = format!("{targets:?} to be published, {healthy}");
+        let published = eventually(SOON, &what, async || {
+            let record = self.records().get("app").await.unwrap();
+            let status = &record.data["status"];
+            let conditions = status["conditions"].as_array().cloned().unwrap_or_default();
+            let said = conditions.iter().find(|it| it["type"] == "Healthy");
+            let reason = said.map_or("none", |said| said["reason"].as_str().unwrap());
+            let there = &status["endpoints"][0]["targets"];
+            (*there == json!(targets) && reason == healthy)
+                .then_some(())
+                .ok_or_else(|| status.to_string())
+        });
+        published.await.unwrap();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test]
+async fn what_answers_is_published_and_what_does_not_is_not() {
+    // D6, from manifest to provider, with real servers.
+    let (port, [first, second]) = servers();
+    let directory = TempDir::new().unwrap();
+    let up = Running::start(directory.path(), &manifest(port)).await;
+    let both = ["127.0.0.1", "127.0.0.2"];
+    up.until(&both, "AllChecksPassed").await;
+
+    second.answers(503);
+    up.until(&both[..1], "SomeChecksPassed").await;
+    let probes = up.api("DNSHealthCheckProbe", "dnshealthcheckprobes");
+    let probe = probes.get("app-127.0.0.2").await.unwrap();
+    let reason = &probe.data["status"]["reason"];
+    assert_eq!(*reason, json!("answered 503, expected 200 or 201"));
+
+    first.answers(302);
+    up.until(&both[..1], "HealthChecksFailed").await;
+
+    second.answers(201);
+    up.until(&both[1..], "SomeChecksPassed").await;
+
+    let patch = Patch::Merge(json!({ "spec": { "healthCheck": null } }));
+    let records = up.records();
+    let patched = records.patch("app", &PatchParams::default(), &patch).await;
+    patched.unwrap();
+    up.until(&both, "none").await;
+    let gone = eventually(SOON, "the probes to go", async || {
+        let probes = probes.list(&ListParams::default()).await.unwrap();
+        probes
+            .items
+            .is_empty()
+            .then_some(())
+            .ok_or(probes.items.len())
+    });
+    gone.await.unwrap();
+}
