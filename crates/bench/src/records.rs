@@ -84,7 +84,8 @@ fn api_of<K: kube::Resource<DynamicType = ()>>(client: &Client) -> Api<DynamicOb
     Api::namespaced_with(client.clone(), NAMESPACE, &ApiResource::erase::<K>(&()))
 }
 
-async fn create(api: &Api<DynamicObject>, object: Value) -> Result<()> {
+/// Makes an object.
+pub(crate) async fn create(api: &Api<DynamicObject>, object: Value) -> Result<()> {
     let object = serde_json::from_value(object)?;
     let created = api.create(&PostParams::default(), &object).await;
     created.context("an object was refused")?;

@@ -1,6 +1,7 @@
 //! What can be measured: a module for each.
 
 mod changes;
+mod dns_policies;
 mod dns_records;
 mod quiet;
 mod records;
@@ -27,6 +28,8 @@ pub(crate) enum Scenario {
     Quiet,
     /// Two thousand names at a provider cost a handful of calls, and one change is there within 150 ms
     DnsRecords,
+    /// A change of one policy among sixteen Gateways costs what it touches, and an event among a thousand listeners what it costs among ten
+    DnsPolicies,
 }
 
 impl Scenario {
@@ -38,6 +41,7 @@ impl Scenario {
             Self::Changes => "changes",
             Self::Quiet => "quiet",
             Self::DnsRecords => "dns-records",
+            Self::DnsPolicies => "dns-policies",
         }
     }
 
@@ -49,6 +53,7 @@ impl Scenario {
             Self::Changes => runtime()?.block_on(changes::measure(program)),
             Self::Quiet => runtime()?.block_on(quiet::measure(program)),
             Self::DnsRecords => runtime()?.block_on(dns_records::measure(program)),
+            Self::DnsPolicies => runtime()?.block_on(dns_policies::measure(program)),
         }
     }
 }
