@@ -221,6 +221,11 @@ pub struct DnsRecordStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_ref: Option<ProviderRef>,
 
+    /// The version of the Secret at the last full pass, as its uid and resourceVersion. Whoever starts sees by it whether
+    /// the Secret was changed while nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_version: Option<String>,
+
     /// Every owner of the root host at the provider, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domain_owners: Vec<String>,

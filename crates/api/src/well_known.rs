@@ -8,7 +8,7 @@ mod dns_record;
 mod label_value;
 pub(crate) mod parent_zone;
 
-pub use dns_record::{dns_record_label, listener_label};
+pub use dns_record::{dns_record_label, listener_label, service_record_label};
 pub use parent_zone::{parent_zone_label, split_parent_zone_label};
 
 /// The category of every kind of ours: `kubectl get dns` lists them all.
@@ -66,6 +66,10 @@ pub mod label {
     /// in their owner reference.
     pub const DNS_RECORD: &str = "zonewright.dev/dns-record";
 
+    /// On Records made for a `ServiceRecord`: its name, or a shortened form of it (S9). To find them by; the host that
+    /// they are for is in an annotation.
+    pub const SERVICE_RECORD: &str = "zonewright.dev/service-record";
+
     /// On `DNSRecord`s made from a `DNSPolicy`, value `kuadrant`: they are looked after by whoever looks after the policy.
     pub const APP: &str = "app";
     /// On the same, the same value: the part of the application.
@@ -87,9 +91,11 @@ pub mod annotation {
     /// `<namespace>/<name>` (Z3).
     pub const PARENT_ZONE_REF: &str = "kubi.zone/parent-zone-ref";
 
-    /// On sources and `ServiceRecord`s: an address to use instead of the discovered one.
+    /// On sources and `ServiceRecord`s: an address that importing clusters use. Copied, and never published here: whoever
+    /// may annotate a source must not choose where its host leads.
     pub const VIP: &str = "connectivity.tanzu.vmware.com/vip";
-    /// On Services made from `ServiceRecord`s by the peer: the name they answer for.
+    /// On Services made from `ServiceRecord`s by the peer: the name they answer for. On exported Services: the hosts to
+    /// publish, separated by commas (S8).
     pub const FQDN: &str = "connectivity.tanzu.vmware.com/fqdn";
     /// On `ServiceRecord`s: the port clients connect to.
     pub const SERVICE_PORT: &str = "connectivity.tanzu.vmware.com/service-port";
@@ -113,6 +119,13 @@ pub mod annotation {
     pub const VERIFY_DOMAIN: &str = "zonewright.dev/verify-domain";
     /// On a `ServiceRecord` made by someone else, `true`: take it over (S5).
     pub const ADOPT: &str = "zonewright.dev/adopt";
+    /// On `ServiceRecord`s that we made or took over: the objects that asked for the host, as JSON, in the form of
+    /// `status.sources` (S4, S6). Who may keep a host, and whose end is the end of it, follows from this.
+    pub const SOURCES: &str = "zonewright.dev/sources";
+    /// On `ServiceRecord`s and the Records made for them: the host that they are for, whatever their spec says (S4, S9).
+    pub const HOST: &str = "zonewright.dev/host";
+    /// On exported Services: the hosts to publish, separated by commas, as external-dns has it (S8).
+    pub const EXTERNAL_DNS_HOSTNAME: &str = "external-dns.alpha.kubernetes.io/hostname";
     /// On an Ingress: its managed host and the proof that we drew it (V1).
     pub const MANAGED_HOST: &str = "zonewright.dev/managed-host";
 }

@@ -483,6 +483,8 @@ fn status_keeps_every_field_a_peer_has_written() {
                 "queuedFor",
                 "relatedEndpoints",
                 "remoteRecordStatuses",
+                // Ours.
+                "secretVersion",
                 "validFor",
                 "writeCounter",
                 "zoneDomainName",

@@ -221,12 +221,16 @@ words! {
         NoAddress = "NoAddress",
         /// Records for the name exist in the source's namespace.
         Published = "Published",
-        /// Another namespace publishes this name already.
+        /// Several namespaces ask for this name; one has it, and the others are refused.
         FqdnClaimed = "FQDNClaimed",
         /// An object of the needed name exists and was made by someone else.
         NameTaken = "NameTaken",
         /// The name is longer than DNS allows.
         FqdnTooLong = "FQDNTooLong",
+        /// It stays published although its source asks for something else or cannot be read; the message says why.
+        Kept = "Kept",
+        /// The source has the export label, but no host that could be published.
+        NoHost = "NoHost",
         /// The source matches one label where DNS matches any number of them.
         WildcardScopeMismatch = "WildcardScopeMismatch",
 

@@ -1,9 +1,9 @@
 //! Hosts that are published: canonical, and with a place in the public tree of names.
 //!
-//! Stricter than [`dns::host_name`], which also takes `localhost`. Whether a name is a public suffix
-//! or a reserved one is judged where the lists are.
+//! Stricter than [`dns::host_name`], which also takes `localhost`. Whether a name is reserved is judged where the
+//! list is.
 
-use dns::{Name, NameError};
+use dns::{Name, NameError, PublicSuffix};
 
 /// Why a text is no host that could be published.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -17,6 +17,9 @@ pub enum FqdnError {
     /// `10.0.0.256`, or `app.1`.
     #[error("the last label of a host must not be a number")]
     NumericTop,
+    /// `*.co.uk`.
+    #[error("a wildcard must not stand for everybody's names below a public suffix")]
+    WildcardOfSuffix,
 }
 
 impl FqdnError {
@@ -32,8 +35,13 @@ impl FqdnError {
 /// Reads a host, optionally with a leftmost `*`, with or without the final dot.
 pub fn parse(text: &str) -> Result<Name, FqdnError> {
     let name = dns::host_name(text)?;
-    if base(&name).label_count() < 2 {
+    let base = base(&name);
+    if base.label_count() < 2 {
         return Err(FqdnError::SingleLabel);
+    }
+    // Whoever owns a name may have all of it, although they give parts of it to others.
+    if name.is_wildcard() && PublicSuffix::of(&base) == Some(PublicSuffix::Registry) {
+        return Err(FqdnError::WildcardOfSuffix);
     }
     let top = name.labels().next_back().unwrap_or_default();
     if top.iter().all(u8::is_ascii_digit) {
@@ -65,6 +73,7 @@ mod tests {
             ("bücher.example", "xn--bcher-kva.example."),
             ("XN--BCHER-KVA.example", "xn--bcher-kva.example."),
             ("*.example.com", "*.example.com."),
+            ("*.github.io", "*.github.io."),
             ("1.example.com", "1.example.com."),
             ("123.local", "123.local."),
             ("4.3.2.1.in-addr.arpa", "4.3.2.1.in-addr.arpa."),
@@ -88,6 +97,7 @@ mod tests {
             "localhost",
             "com",
             "*.com",
+            "*.co.uk",
             "a..example.com",
             ".example.com",
             "-a.example.com",

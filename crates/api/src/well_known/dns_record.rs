@@ -1,5 +1,5 @@
-//! How a `DNSRecord` is spelled in the label of the Records made for it (P12), and a listener in that of the `DNSRecord`s
-//! made for it (D1).
+//! How a `DNSRecord` or a `ServiceRecord` is spelled in the label of the Records made for it (P12, S9), and a listener in
+//! that of the `DNSRecord`s made for it (D1).
 
 use super::label_value::{LABEL_CHARS_MAX, shortened};
 
@@ -13,6 +13,11 @@ pub fn dns_record_label(name: &str) -> String {
 
 /// The label value for a listener: its name, or a shortened form of it with a hash.
 pub fn listener_label(name: &str) -> String {
+    dns_record_label(name)
+}
+
+/// The label value for a `ServiceRecord`: its name, or a shortened form of it with a hash.
+pub fn service_record_label(name: &str) -> String {
     dns_record_label(name)
 }
 

@@ -70,6 +70,17 @@ pub(super) enum Subject {
     Hashed(Rtype, String),
 }
 
+impl Subject {
+    /// The name that it is about, if that can be told.
+    pub(super) fn into_name(self) -> Option<Name> {
+        match self {
+            Subject::Set(name, _) => Some(name),
+            // What it stands for is known to whoever has the name.
+            Subject::Hashed(..) => None,
+        }
+    }
+}
+
 /// The key of the mark that an owner puts beside a set of a zone.
 pub(crate) fn key_of(
     owner: &OwnerId,

@@ -8,7 +8,7 @@ use crate::hosted::{self, Change, Held, Holdings, HostedKey, Share};
 use crate::{Name, Rtype};
 
 /// What a zone holds, and whose it is. Both change together, at the cost of the change.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Inventory {
     apex: Name,
     holdings: Holdings,
@@ -122,15 +122,28 @@ impl Inventory {
         all.filter(|key| key.name.is_at_or_below(below)).collect()
     }
 
-    /// The names whose marks differ between two readings of a zone.
-    pub fn marked_differences(&self, later: &Inventory) -> BTreeSet<Name> {
-        let subjects = self.marks.keys().chain(later.marks.keys());
-        let differ = subjects.filter(|it| self.marks.get(*it) != later.marks.get(*it));
-        let names = differ.filter_map(|(subject, _)| match subject {
-            Subject::Set(name, _) => Some(name.clone()),
-            Subject::Hashed(..) => None,
-        });
-        names.collect()
+    /// Becomes what was read, at the cost of a look at each set and of what differs. Tells at which names something does:
+    /// those of the sets, but for the zone's own serial, and those that marks are about.
+    pub fn renew(&mut self, holdings: Holdings) -> BTreeSet<Name> {
+        let mut names = BTreeSet::new();
+        for (key, held) in differing(&self.holdings, holdings) {
+            let before = self.holdings.get(&key);
+            let before = before.and_then(|held| self.read(&key, held));
+            let after = held.as_ref().and_then(|held| self.read(&key, held));
+            if before != after {
+                let marks = before.into_iter().chain(after);
+                let subjects = marks.flat_map(|(_, subjects)| subjects);
+                names.extend(subjects.filter_map(Subject::into_name));
+            }
+            if key.rtype != Rtype::SOA {
+                names.insert(key.name.clone());
+            }
+            match held {
+                Some(held) => self.put(key, held),
+                None => self.take(&key),
+            }
+        }
+        names
     }
 
     fn types_at(&self, name: &Name, identifier: &str) -> Vec<HostedKey> {
@@ -226,6 +239,23 @@ impl Owners {
 fn is_elsewhere(mark: &Mark, asking: &Owner) -> bool {
     let (there, here) = (mark.cluster.as_ref(), asking.cluster.as_ref());
     there.zip(here).is_some_and(|(there, here)| there != here)
+}
+
+/// What is not as it was, as it is later. Both are in order, so each is looked at once.
+fn differing(before: &Holdings, later: Holdings) -> Vec<(HostedKey, Option<Held>)> {
+    let mut differing = Vec::new();
+    let mut before = before.iter().peekable();
+    for (key, held) in later {
+        while let Some((gone, _)) = before.next_if(|(it, _)| **it < key) {
+            differing.push((gone.clone(), None));
+        }
+        let was = before.next_if(|(it, _)| **it == key);
+        if was.is_none_or(|(_, was)| *was != held) {
+            differing.push((key, Some(held)));
+        }
+    }
+    differing.extend(before.map(|(gone, _)| (gone.clone(), None)));
+    differing
 }
 
 fn key(name: Name, rtype: Rtype, identifier: &str) -> HostedKey {
