@@ -12,6 +12,7 @@ use rand::rngs::StdRng;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
+use crate::admission::{Caller, Services};
 use crate::body::Body;
 use crate::clock::Clock;
 use crate::durability::{Committer, Durability};
@@ -34,6 +35,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// Where the time comes from.
     pub clock: Clock,
+    /// Webhooks in this process, which configurations name as Services.
+    pub services: Services,
 }
 
 /// A Kubernetes API.
@@ -85,19 +88,20 @@ impl Apiserver {
         let chance = options
             .seed
             .map_or_else(StdRng::from_os_rng, StdRng::seed_from_u64);
+        let webhooks = Caller::new(options.services);
         let (shared, committer) = match &options.data {
             None => {
                 let engine = Engine::new(Store::default(), chance);
-                (
-                    Arc::new(Shared::new(engine, Durability::Ephemeral, options.clock)),
-                    None,
-                )
+                let durability = Durability::Ephemeral;
+                let shared = Shared::new(engine, durability, webhooks, options.clock);
+                (Arc::new(shared), None)
             }
             Some(directory) => {
                 let (storage, loaded) = storage::open(directory).map_err(OpenErrorKind::from)?;
                 let engine = Engine::new(load(loaded)?, chance);
                 let (durability, committer) = Committer::new();
-                let shared = Arc::new(Shared::new(engine, durability, options.clock));
+                let shared = Shared::new(engine, durability, webhooks, options.clock);
+                let shared = Arc::new(shared);
                 let thread = committer.start(Box::new(storage), Arc::downgrade(&shared));
                 (shared, Some(thread))
             }
@@ -200,6 +204,7 @@ impl Apiserver {
                 body: Some(Body {
                     value,
                     duplicates: Vec::new(),
+                    repeated: None,
                 }),
                 patch: None,
                 user_agent: None,

@@ -16,8 +16,18 @@ pub(crate) const BYTES_MAX: usize = 3 << 20;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Body {
     pub(crate) value: Value,
-    /// The paths of fields that were given more than once.
+    /// The paths of fields that were given more than once; only in JSON.
     pub(crate) duplicates: Vec<String>,
+    /// The first field of a YAML body that was given more than once.
+    pub(crate) repeated: Option<Repeated>,
+}
+
+/// A field of a YAML body that was given before.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Repeated {
+    pub(crate) field: String,
+    /// Counted from 1.
+    pub(crate) line: u64,
 }
 
 /// How a body is written.
@@ -35,6 +45,7 @@ impl Body {
             path: Path::Root,
             duplicates: &mut duplicates,
         };
+        let mut repeated = None;
         let value = match language {
             Language::Json => {
                 let mut json = serde_json::Deserializer::from_slice(text);
@@ -52,11 +63,31 @@ impl Body {
                 let options = serde_saphyr::options! {
                     duplicate_keys: DuplicateKeyPolicy::LastWins,
                 };
+                repeated = first_repeated(text);
                 serde_saphyr::from_slice_with_options(text, options)
                     .map_err(|error| error.to_string())?
             }
         };
-        Ok(Self { value, duplicates })
+        Ok(Self {
+            value,
+            duplicates,
+            repeated,
+        })
+    }
+}
+
+/// The parser tells of a field that is given twice only by going no further.
+fn first_repeated(text: &[u8]) -> Option<Repeated> {
+    let options = serde_saphyr::options! {
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        with_snippet: false,
+    };
+    match serde_saphyr::from_slice_with_options::<Value>(text, options) {
+        Err(serde_saphyr::Error::DuplicateMappingKey { key, location }) => Some(Repeated {
+            field: key.unwrap_or_default(),
+            line: location.line(),
+        }),
+        Ok(_) | Err(_) => None,
     }
 }
 

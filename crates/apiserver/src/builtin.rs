@@ -10,6 +10,7 @@
 //! CustomResourceDefinitions are only described here: their rules are a module of their own.
 
 pub(crate) mod event;
+pub(crate) mod published;
 
 mod blank;
 mod cells;
@@ -23,6 +24,7 @@ mod kind;
 mod prepare;
 mod structure;
 mod validate;
+mod warnings;
 
 #[cfg(test)]
 mod oracle_tests;
@@ -34,7 +36,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::object::{Object, ObjectExt as _};
+use crate::object::Object;
 use crate::refusal::{FieldError, Refusal};
 use crate::resource::{Names, Origin, Resource, Subresources};
 use fields::Fields as _;
@@ -124,17 +126,12 @@ pub(crate) fn go_type(group: &str, kind: &str) -> Option<String> {
 }
 
 /// What those who write an object are told although it is taken.
-pub(crate) fn warnings(resource: &Resource, object: &Object) -> Vec<String> {
-    let annotations = object
-        .metadata()
-        .and_then(|metadata| metadata.get("annotations"));
-    let has_class = annotations
-        .is_some_and(|annotations| annotations.get("kubernetes.io/ingress.class").is_some());
-    if Kind::of(resource) == Some(Kind::Ingress) && has_class {
-        let told = "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead";
-        return vec![told.to_owned()];
+pub(crate) fn warnings(resource: &Resource, object: &Object, is_new: bool) -> Vec<String> {
+    match Kind::of(resource) {
+        Some(Kind::Service) => warnings::service(object),
+        Some(Kind::Ingress) if is_new => warnings::ingress(object),
+        Some(_) | None => Vec::new(),
     }
-    Vec::new()
 }
 
 /// Whether a new object of the kind may bring its status along: a node announces what it is.
@@ -168,17 +165,28 @@ pub(crate) fn validate_create(resource: &Resource, object: &Object) -> Vec<Field
         .unwrap_or_default()
 }
 
-/// Judges a change, but for its metadata.
-pub(crate) fn validate_update(resource: &Resource, new: &Object, old: &Object) -> Vec<FieldError> {
-    let kind = Kind::of(resource);
-    kind.map(|kind| validate::update(kind, new, old))
-        .unwrap_or_default()
+/// Whether a kind judges no metadata itself: then what it has to say comes before what holds for all.
+pub(crate) fn leaves_metadata(resource: &Resource) -> bool {
+    Kind::of(resource) == Some(Kind::PodDisruptionBudget)
+}
+
+/// Judges a change of an object or of its `subresource` by the rules of the kind, those on metadata among them.
+pub(crate) fn validate_update(
+    resource: &Resource,
+    new: &Object,
+    old: &Object,
+    subresource: Option<&str>,
+) -> Vec<FieldError> {
+    match (Kind::of(resource), subresource) {
+        (None, _) => Vec::new(),
+        (Some(kind), None) => validate::update((resource, kind), new, old),
+        (Some(kind), Some(_)) => validate::status(kind, new, old),
+    }
 }
 
 fn resource(kind: Kind) -> Resource {
     let facts = kind.facts();
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    let openapi = definitions::all().inlined(kind);
     let selectable: Vec<String> = owned(facts.selectable);
     Resource {
         names: Names {
@@ -192,8 +200,8 @@ fn resource(kind: Kind) -> Resource {
         },
         scope: facts.scope,
         version: kind::VERSION.to_owned(),
-        schema: Arc::new(structure::read(&openapi)),
-        openapi: Arc::new(openapi),
+        schema: Arc::new(structure::read(&definitions::all().inlined(kind))),
+        openapi: Arc::new(published::of(kind)),
         columns: columns::of(kind).into(),
         selectable_fields: selectable.into(),
         subresources: Subresources {

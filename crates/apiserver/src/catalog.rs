@@ -54,6 +54,23 @@ impl Catalog {
         self.kinds.get(kind)?.values().next()
     }
 
+    /// All other forms in which the objects of a kind are served.
+    pub(crate) fn equivalents(&self, resource: &Resource) -> Vec<Arc<Resource>> {
+        let kind = resource.key_kind();
+        let is_other = |other: &&Arc<Resource>| {
+            other.key_kind() == kind
+                && (&other.version, &other.names.group)
+                    != (&resource.version, &resource.names.group)
+        };
+        // Only Events are served by two groups; the versions of any other kind lie together.
+        if kind.is("", "events") {
+            return self.resources().filter(is_other).cloned().collect();
+        }
+        let versions = self.kinds.get(&kind).into_iter();
+        let versions = versions.flat_map(BTreeMap::values);
+        versions.filter(is_other).cloned().collect()
+    }
+
     /// Every kind in every version.
     pub(crate) fn resources(&self) -> impl Iterator<Item = &Arc<Resource>> {
         self.kinds.values().flat_map(BTreeMap::values)

@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 
 use crate::resource::Resource;
 use order::{GroupOrder, groups};
-use verbs::{Subresource, subresources, verbs};
 
-pub(crate) use aggregated::{Root, aggregated};
+pub(crate) use aggregated::{Aggregated, Root, aggregated};
+pub(crate) use verbs::{Subresource, subresources, verbs};
 
 /// The release that this API behaves like.
 pub(crate) const KUBERNETES: &str = "v1.36.3";

@@ -4,6 +4,8 @@
 //! disk; chance is a generator that is handed in. Two engines given the same requests at the same times
 //! give the same answers and hold the same objects.
 
+mod admit;
+mod apply;
 mod collect;
 mod create;
 mod custom;
@@ -22,18 +24,20 @@ use jiff::Timestamp;
 use rand::rngs::StdRng;
 use uuid::Uuid;
 
+use crate::admission::{self, Asking};
 use crate::body::Body;
 use crate::builtin;
 use crate::catalog::Catalog;
 use crate::key::Key;
 use crate::object::Object;
-use crate::patch::PatchKind;
+use crate::patch::Patch;
 use crate::refusal::Refusal;
 use crate::request::{Query, Target, Verb};
 use crate::resource::{Origin, Resource};
 use crate::store::{Change, Store, Stored};
 use crate::user::User;
 
+pub(crate) use admit::Suspended;
 pub(crate) use collect::Collector;
 pub(crate) use create::unrecognized;
 pub(crate) use list::Page;
@@ -46,6 +50,7 @@ pub(crate) struct Engine {
     store: Store,
     catalog: Arc<Catalog>,
     collector: Collector,
+    webhooks: admission::Registry,
     chance: StdRng,
 }
 
@@ -59,9 +64,19 @@ pub(crate) struct Call {
     /// Nothing where the request had none.
     pub(crate) body: Option<Body>,
     /// What the body is, if the verb is `patch`.
-    pub(crate) patch: Option<PatchKind>,
+    pub(crate) patch: Option<Patch>,
     pub(crate) user_agent: Option<String>,
     pub(crate) now: Timestamp,
+}
+
+/// What a request comes to.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Done(Answer),
+    /// Others are to be asked before anything is written; then it goes on with [`Engine::resume`].
+    Ask(Asking, Box<Suspended>),
+    /// What it was worked out from is not there any more: it has to be carried out anew.
+    Again,
 }
 
 /// What is answered.
@@ -99,6 +114,11 @@ pub(crate) enum Content {
     },
 }
 
+/// The kinds that are there without a definition.
+pub(crate) fn permanent_kinds() -> impl Iterator<Item = Resource> {
+    builtin::resources().into_iter().chain(review::resources())
+}
+
 impl Engine {
     /// An engine over what was stored.
     ///
@@ -107,37 +127,53 @@ impl Engine {
     pub(crate) fn new(store: Store, chance: StdRng) -> Self {
         let mut engine = Self {
             store,
-            catalog: Arc::new(Catalog::new(
-                builtin::resources().into_iter().chain(review::resources()),
-            )),
+            catalog: Arc::new(Catalog::new(permanent_kinds())),
             collector: Collector::default(),
+            webhooks: admission::Registry::default(),
             chance,
         };
         engine.serve_stored_definitions();
+        engine.note_stored_webhooks();
         engine.collector.resume(&engine.store);
         engine
     }
 
     /// Carries out a request.
-    pub(crate) fn handle(&mut self, call: &Call) -> Result<Answer, Refusal> {
+    pub(crate) fn handle(&mut self, call: &Call) -> Result<Step, Refusal> {
         let resource = self.resource(&call.target)?;
         if let Some(subresource) = &call.target.subresource {
             check_subresource(&resource, subresource, call)?;
         }
         if let Some(answer) = review::answer(&resource, call) {
-            return answer;
+            return answer.map(Step::Done);
         }
-        let mut answer = self.perform(&resource, call)?;
-        answer.warnings.splice(..0, resource.deprecation.clone());
-        Ok(answer)
+        let deprecation = resource.deprecation.clone();
+        match self.perform(&resource, call) {
+            Ok(step) => Ok(step.warning(&resource)),
+            Err(refusal) => Err(refusal.with_warnings(deprecation)),
+        }
     }
 
-    fn perform(&mut self, resource: &Arc<Resource>, call: &Call) -> Result<Answer, Refusal> {
+    /// Goes on with a request whose object others have let through.
+    pub(crate) fn resume(
+        &mut self,
+        call: &Call,
+        suspended: Suspended,
+        admitted: admission::Admitted,
+    ) -> Result<Step, Refusal> {
+        let resource = self.resource(&call.target)?;
+        let step = self.go_on(call, suspended, admitted)?;
+        Ok(step.warning(&resource))
+    }
+
+    fn perform(&mut self, resource: &Arc<Resource>, call: &Call) -> Result<Step, Refusal> {
         match call.verb {
-            Verb::Get => self.get(resource, call),
-            Verb::List => self.list(resource, call),
-            Verb::Watch => self.watch(resource, call),
-            Verb::Create if call.target.subresource.is_some() => self.issue_token(resource, call),
+            Verb::Get => self.get(resource, call).map(Step::Done),
+            Verb::List => self.list(resource, call).map(Step::Done),
+            Verb::Watch => self.watch(resource, call).map(Step::Done),
+            Verb::Create if call.target.subresource.is_some() => {
+                self.issue_token(resource, call).map(Step::Done)
+            }
             Verb::Create => self.create(resource, call),
             Verb::Update => self.update(resource, call),
             Verb::Patch => self.patch(resource, call),
@@ -163,6 +199,7 @@ impl Engine {
     pub(crate) fn take_back(&mut self, changes: &[Arc<Change>]) {
         self.store.take_back(changes);
         self.serve_stored_definitions();
+        self.note_stored_webhooks();
         self.collector.resume(&self.store);
     }
 
@@ -198,6 +235,7 @@ impl Engine {
         let stored = self.store.put(key, object);
         self.collector.notice(key, &stored, false);
         self.definition_changed(key);
+        self.webhooks_changed(key);
         stored
     }
 
@@ -207,6 +245,7 @@ impl Engine {
         self.collector.notice(key, &last, true);
         self.tell_owners(key, &last);
         self.definition_changed(key);
+        self.webhooks_changed(key);
         Some(last)
     }
 
@@ -248,6 +287,16 @@ fn key(resource: &Resource, call: &Call) -> Key {
     let namespace = call.target.place.namespace().unwrap_or_default();
     let name = call.target.name.as_deref().unwrap_or_default();
     resource.key_kind().key(namespace, name)
+}
+
+impl Step {
+    /// Those who use a version that is to go are told so.
+    fn warning(mut self, resource: &Resource) -> Self {
+        if let Self::Done(answer) = &mut self {
+            answer.warnings.splice(..0, resource.deprecation.clone());
+        }
+        self
+    }
 }
 
 impl Answer {

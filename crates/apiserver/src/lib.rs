@@ -7,9 +7,10 @@
 //!
 //! ```text
 //! kubectl ─ TLS ─ face ─┐                                   ┌─ schema   prune, default, validate, CEL
-//!                       ├─► service ─► request ─► engine ───┼─ patch    json, merge, strategic
+//!                       ├─► service ─► request ─► engine ───┼─ patch    json, merge, strategic, apply
 //! Apiserver::client() ──┘   (async)    (pure)     (pure)    ├─ managed_fields
-//!                              │                    │       └─ table, discovery, openapi
+//!                              │                    │       ├─ table, discovery, openapi
+//!                              │                    │       └─ admission   whom a write is shown to first
 //!                              │                    ▼
 //!                              │                  store      objects, revisions, the log of changes
 //!                              ▼
@@ -19,6 +20,7 @@
 //! Inside, everything that judges is a function of the request, the store, the time and a source of
 //! chance that are handed in. What awaits, sleeps, locks and writes to disk is around it.
 
+mod admission;
 mod apiserver;
 mod archive;
 mod body;
@@ -32,6 +34,7 @@ mod duration;
 mod engine;
 mod face;
 mod feed;
+mod impersonation;
 mod key;
 mod managed_fields;
 mod media_type;
@@ -55,6 +58,7 @@ mod table;
 mod tokens;
 mod user;
 
+pub use admission::Services;
 pub use apiserver::{Apiserver, Kubeconfig, OpenError, Options};
 pub use archive::{ArchiveError, backup, restore};
 pub use clock::Clock;

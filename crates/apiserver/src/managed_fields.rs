@@ -4,20 +4,28 @@
 //! wrote them, and to nobody else; fields that are gone belong to no one. Server-side apply is
 //! built on this record, and people read it to find out who set a value.
 //!
-//! Writes that are not apply go through [`record`]. Entries of apply are understood and lose
-//! fields like all others, but none are made here.
+//! Writes that are not apply go through [`record`], apply through [`apply()`].
 
+mod apply;
 mod change;
+mod conflict;
 mod difference;
 mod entries;
 mod field_set;
+mod fields_of;
+mod flaws;
+mod last_applied;
 mod manager;
+mod merge;
+mod node;
 mod object_meta;
 #[cfg(test)]
 mod oracle_tests;
 mod reconcile;
+mod remove;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use serde_json::Value;
 
@@ -25,11 +33,13 @@ use crate::object::{Object, ObjectExt};
 use crate::schema::Schema;
 use difference::Difference;
 use entries::{Entries, Owner};
-use field_set::FieldSet;
 
+pub(crate) use apply::{Application, ApplyError, apply};
 pub(crate) use change::Change;
+pub(crate) use field_set::FieldSet;
 pub(crate) use manager::manager_of;
 pub(crate) use object_meta::object_meta;
+pub(crate) use versions::{Others, Versions};
 
 /// Brings `new`'s managed fields up to date with what `change` made of `old`.
 ///

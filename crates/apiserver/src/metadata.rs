@@ -68,8 +68,22 @@ impl NameRule {
 
 /// Judges the metadata of an object that is about to be created, its name generated already.
 pub(crate) fn validate(resource: &Resource, object: &Object) -> Vec<FieldError> {
+    whole_errors(NameRule::of(resource), resource, object)
+}
+
+/// Judges the metadata that an update leaves, and the change itself.
+///
+/// kube-apiserver judges it so before the rules of a kind come in, which look at metadata once more; so a fault is among
+/// the causes of a refusal several times.
+pub(crate) fn validate_update(resource: &Resource, new: &Object, old: &Object) -> Vec<FieldError> {
+    let mut errors = whole_errors(NameRule::PathSegment, resource, new);
+    errors.extend(validate_change(new, old));
+    errors
+}
+
+fn whole_errors(rule: NameRule, resource: &Resource, object: &Object) -> Vec<FieldError> {
     let at = FieldPath::of("metadata");
-    let mut errors = name_errors(NameRule::of(resource), object, &at);
+    let mut errors = name_errors(rule, object, &at);
     errors.extend(namespace_errors(resource, object, &at));
     if let Some(generation) = number(object, "generation").filter(|number| *number < 0) {
         errors.push(FieldError::invalid(
@@ -80,13 +94,12 @@ pub(crate) fn validate(resource: &Resource, object: &Object) -> Vec<FieldError> 
     }
     errors.extend(content_errors(object, &at));
     errors.extend(finalizer_errors(object, &at.field("finalizers")));
+    errors.extend(managed_errors(object, &at));
     errors
 }
 
-/// Judges a change of an object's metadata.
-///
-/// Finalizers are judged again, even those that were there before; names are not, as they stay.
-pub(crate) fn validate_update(new: &Object, old: &Object) -> Vec<FieldError> {
+/// Judges a change of an object's metadata, but for the names of finalizers.
+pub(crate) fn validate_change(new: &Object, old: &Object) -> Vec<FieldError> {
     let at = FieldPath::of("metadata");
     let mut errors = Vec::new();
     if old.is_deleting() {
@@ -114,7 +127,7 @@ pub(crate) fn validate_update(new: &Object, old: &Object) -> Vec<FieldError> {
             .filter_map(|field| changed(new, old, field, &at)),
     );
     errors.extend(content_errors(new, &at));
-    errors.extend(finalizer_errors(new, &at.field("finalizers")));
+    errors.extend(managed_errors(new, &at));
     errors
 }
 
@@ -262,7 +275,7 @@ fn namespace_errors(resource: &Resource, object: &Object, at: &FieldPath) -> Vec
     }
 }
 
-/// Labels, annotations, owners and managed fields, which are judged alike at birth and at changes.
+/// Labels, annotations and owners, which are judged alike at birth and at changes.
 fn content_errors(object: &Object, at: &FieldPath) -> Vec<FieldError> {
     let field = |field: &str| object.metadata().and_then(|metadata| metadata.get(field));
     let mut errors = label_errors(field("labels"), &at.field("labels"));
@@ -274,11 +287,14 @@ fn content_errors(object: &Object, at: &FieldPath) -> Vec<FieldError> {
         field("ownerReferences"),
         &at.field("ownerReferences"),
     ));
-    errors.extend(managed_field_errors(
-        field("managedFields"),
-        &at.field("managedFields"),
-    ));
     errors
+}
+
+fn managed_errors(object: &Object, at: &FieldPath) -> Vec<FieldError> {
+    let managed = object
+        .metadata()
+        .and_then(|metadata| metadata.get("managedFields"));
+    managed_field_errors(managed, &at.field("managedFields"))
 }
 
 fn owner_errors(owners: Option<&Value>, at: &FieldPath) -> Vec<FieldError> {

@@ -22,6 +22,17 @@ pub(crate) struct Refusal {
     pub(crate) details: Option<Value>,
     /// A token with which a list can go on in spite of the refusal.
     pub(crate) continue_token: Option<String>,
+    /// What few refusals have.
+    pub(crate) besides: Option<Box<Besides>>,
+}
+
+/// What a refusal may come with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Besides {
+    /// The status in someone else's words, which is then answered as it is.
+    status: Option<Value>,
+    /// What was found before the request was refused.
+    warnings: Vec<String>,
 }
 
 /// What a refusal is about: a group, the word for its objects and one of them.
@@ -36,10 +47,14 @@ pub(crate) struct Subject<'a> {
 impl Subject<'_> {
     /// `zones.dns.kubi.zone "a"`, as messages say it.
     fn qualified(self) -> String {
-        let Self { group, what, name } = self;
-        match group {
-            "" => format!("{what} \"{name}\""),
-            group => format!("{what}.{group} \"{name}\""),
+        format!("{} \"{}\"", self.words(), self.name)
+    }
+
+    /// `zones.dns.kubi.zone`
+    fn words(self) -> String {
+        match (self.group, self.what) {
+            ("", what) => what.to_owned(),
+            (group, what) => format!("{what}.{group}"),
         }
     }
 
@@ -76,7 +91,11 @@ impl Refusal {
 
     /// 403 with a reason of its own, such as a namespace that is going away.
     pub(crate) fn forbidden(subject: Subject<'_>, why: &str) -> Self {
-        let message = format!("{} is forbidden: {why}", subject.qualified());
+        let message = match subject {
+            Subject { what: "", .. } => format!("forbidden: {why}"),
+            Subject { name: "", .. } => format!("{} is forbidden: {why}", subject.words()),
+            Subject { .. } => format!("{} is forbidden: {why}", subject.qualified()),
+        };
         Self::about(403, "Forbidden", message, subject)
     }
 
@@ -120,6 +139,11 @@ impl Refusal {
             subject.qualified()
         );
         Self::about(409, "Conflict", message, subject)
+    }
+
+    /// 409: somebody else owns fields that are applied.
+    pub(crate) fn apply_conflict(message: String, causes: &Value) -> Self {
+        Self::plain(409, "Conflict", message).with_details(json!({ "causes": causes }))
     }
 
     /// 410: the revision asked for is no longer known.
@@ -188,6 +212,18 @@ impl Refusal {
         refusal
     }
 
+    /// 504: the request took longer than it may.
+    pub(crate) fn timeout(message: &str) -> Self {
+        Self::plain(504, "Timeout", format!("Timeout: {message}")).with_details(json!({}))
+    }
+
+    /// A refusal that someone else has put into words: a status with a message and a code.
+    pub(crate) fn in_own_words(code: u16, message: &str, status: Value) -> Self {
+        let mut refusal = Self::plain(code, "", message);
+        refusal.besides.get_or_insert_default().status = Some(status);
+        refusal
+    }
+
     /// 507: the disk is full; nothing was changed, and reading goes on.
     pub(crate) fn no_space(message: impl Into<String>) -> Self {
         Self::plain(507, "InsufficientStorage", message)
@@ -200,6 +236,13 @@ impl Refusal {
 
     /// The `Status` object.
     pub(crate) fn status(&self) -> Value {
+        let own = self
+            .besides
+            .as_ref()
+            .and_then(|besides| besides.status.as_ref());
+        if let Some(own) = own {
+            return own.clone();
+        }
         let mut status = json!({
             "kind": "Status",
             "apiVersion": "v1",
@@ -220,6 +263,33 @@ impl Refusal {
         status
     }
 
+    /// The same refusal, with what the sender is told besides.
+    #[must_use]
+    pub(crate) fn with_warnings(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
+        let mut warnings = warnings.into_iter().peekable();
+        if warnings.peek().is_some() {
+            let told = &mut self.besides.get_or_insert_default().warnings;
+            told.splice(..0, warnings);
+        }
+        self
+    }
+
+    /// What the sender is told besides.
+    pub(crate) fn warnings(&self) -> &[String] {
+        let besides = self.besides.as_ref();
+        besides
+            .map(|besides| besides.warnings.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// Takes away what the sender is told besides.
+    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
+        let besides = self.besides.as_mut();
+        besides
+            .map(|besides| std::mem::take(&mut besides.warnings))
+            .unwrap_or_default()
+    }
+
     /// The same refusal with these `details`.
     #[must_use]
     pub(crate) fn with_details(mut self, details: Value) -> Self {
@@ -227,7 +297,8 @@ impl Refusal {
         self
     }
 
-    fn plain(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+    /// A code, a reason and a message.
+    pub(crate) fn plain(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
             code,
@@ -235,17 +306,15 @@ impl Refusal {
             message,
             details: None,
             continue_token: None,
+            besides: None,
         }
     }
 
     fn about(code: u16, reason: &'static str, message: String, subject: Subject<'_>) -> Self {
         let details = Some(subject.details());
         Self {
-            code,
-            reason,
-            message,
             details,
-            continue_token: None,
+            ..Self::plain(code, reason, message)
         }
     }
 }

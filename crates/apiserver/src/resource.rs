@@ -21,7 +21,8 @@ pub(crate) struct Resource {
     /// The version this description is of.
     pub(crate) version: String,
     pub(crate) schema: Arc<Schema>,
-    /// The schema as the API's documents show it, with descriptions.
+    /// The schema as the API's documents show it, with descriptions; that of a built-in kind refers to one of the
+    /// published types.
     pub(crate) openapi: Arc<Value>,
     pub(crate) columns: Arc<[Column]>,
     /// JSON paths without the leading dot, such as `spec.color`, that field selectors may name besides

@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 pub(crate) use keywords::Keywords;
-pub(crate) use rules::Rule;
+pub(crate) use rules::{Expression, Rule, Variables};
 
 use crate::refusal::{Fault, FieldError, FieldPath};
 
@@ -59,9 +59,13 @@ pub(crate) struct Schema {
     pub(crate) map: MapKind,
     pub(crate) preserve_unknown: bool,
     pub(crate) int_or_string: bool,
+    /// A text with a format, such as a time: server-side apply takes any scalar for it.
+    pub(crate) any_scalar: bool,
     pub(crate) embedded_resource: bool,
     /// How strategic merge patches treat a list of a built-in kind.
     pub(crate) merge: Option<Merge>,
+    /// Whether they replace an object of a built-in kind as a whole.
+    pub(crate) replaced: bool,
     /// What a value of the right type must keep besides.
     pub(crate) keywords: Keywords,
     /// `x-kubernetes-validations`.
@@ -221,6 +225,7 @@ impl Type {
 fn hides_rules(error: &FieldError) -> bool {
     match error.fault {
         Fault::NotSupported(_)
+        | Fault::NotSupportedText(_)
         | Fault::Required
         | Fault::TooLong
         | Fault::TooMany(_)
@@ -229,6 +234,7 @@ fn hides_rules(error: &FieldError) -> bool {
         | Fault::InvalidWhole
         | Fault::InvalidText(_)
         | Fault::Duplicate(_)
+        | Fault::DuplicateText(_)
         | Fault::DuplicateWhole
         | Fault::Forbidden
         | Fault::Internal => false,

@@ -45,6 +45,11 @@ impl Selection {
         self.labels.is_empty() && self.fields.is_empty() && self.name.is_none()
     }
 
+    /// Whether there is one object at most.
+    pub(crate) fn is_of_one(&self) -> bool {
+        self.name.is_some() || self.fields.names_one()
+    }
+
     pub(crate) fn matches(&self, place: &Place, stored: &Stored) -> bool {
         self.name.as_deref().is_none_or(|name| name == &*place.name)
             && self.labels.matches(|key| stored.label(key))

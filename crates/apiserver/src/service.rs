@@ -5,6 +5,7 @@
 
 mod documents;
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,8 +20,9 @@ use http_body_util::{BodyExt as _, Full, Limited};
 
 use crate::body::{self, Body, Language};
 use crate::engine::{Answer, Call, Content, unrecognized};
+use crate::impersonation::{self, Asked};
 use crate::media_type::{self, Endpoint, Format, View};
-use crate::patch::PatchKind;
+use crate::patch::Patch;
 use crate::present::{self, EventEncoder, Presentation};
 use crate::refusal::Refusal;
 use crate::request::{Query, Route, Target, Verb};
@@ -69,17 +71,27 @@ impl Service {
         let (parts, body) = request.into_parts();
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let headers = Headers::of(&parts.headers, &query);
-        let answered = match Route::of(parts.uri.path()) {
-            Some(Route::Objects(target)) => {
-                let user = parts.extensions.get::<User>().unwrap_or(&self.user).clone();
+        let route = Route::of(parts.uri.path());
+        let sender = parts.extensions.get::<User>().unwrap_or(&self.user).clone();
+        let asked = Asked {
+            method: &parts.method,
+            path: parts.uri.path(),
+            query: &query,
+            route: route.as_ref(),
+        };
+        let user = impersonation::assume(sender, &asked, &parts.headers);
+        let answered = match (route, user) {
+            (_, Err(refusal)) => Err(refusal),
+            (Some(Route::Objects(target)), Ok(user)) => {
                 self.objects(&parts.method, target, query, &headers, user, body)
                     .await
             }
-            Some(route) if route.is_readable(&parts.method) => {
-                self.documents.answer(&self.shared, &route, &headers)
+            (Some(route), Ok(_)) if route.is_readable(&parts.method) => {
+                let documents = self.documents.answer(&self.shared, &route, &headers);
+                documents.await
             }
-            Some(_) => Err(Refusal::method_not_allowed()),
-            None => Err(Refusal::no_such_path()),
+            (Some(_), Ok(_)) => Err(Refusal::method_not_allowed()),
+            (None, Ok(_)) => Err(Refusal::no_such_path()),
         };
         let mut response = match answered {
             Ok(response) => response,
@@ -205,12 +217,7 @@ impl Service {
                 streamed("application/json", watch)
             }
         };
-        for warning in warnings {
-            let text = format!("299 - {warning:?}");
-            if let Ok(value) = HeaderValue::from_str(&text) {
-                response.headers_mut().append(WARNING, value);
-            }
-        }
+        warn(&mut response, &warnings);
         Ok(response)
     }
 
@@ -255,6 +262,8 @@ pub(crate) struct Headers {
     pub(crate) host: String,
     /// Whether JSON is wanted indented.
     pub(crate) pretty: bool,
+    /// Which content of a document is asked for.
+    pub(crate) hash: Option<String>,
 }
 
 impl Headers {
@@ -271,6 +280,7 @@ impl Headers {
             content_type: text(CONTENT_TYPE).unwrap_or_default(),
             if_none_match: text(http::header::IF_NONE_MATCH),
             host: text(http::header::HOST).unwrap_or_default(),
+            hash: query.text("hash").map(str::to_owned),
             pretty: media_type::is_pretty(
                 query.text("pretty"),
                 user_agent.as_deref().unwrap_or_default(),
@@ -287,7 +297,7 @@ async fn read_body<B>(
     body: B,
     kind: &str,
     origin: Origin,
-) -> Result<(Option<Body>, Option<PatchKind>), Refusal>
+) -> Result<(Option<Body>, Option<Patch>), Refusal>
 where
     B: HttpBody<Data: Send> + Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -295,8 +305,12 @@ where
     let (language, patch) = match verb {
         Verb::Get | Verb::List | Verb::Watch => return Ok((None, None)),
         Verb::Patch => {
-            let patch = PatchKind::negotiate(&headers.content_type, origin)?;
-            (Language::Json, Some(patch))
+            let patch = Patch::negotiate(&headers.content_type, origin)?;
+            let language = match patch {
+                Patch::Change(_) => Language::Json,
+                Patch::Apply => Language::Yaml,
+            };
+            (language, Some(patch))
         }
         Verb::Create | Verb::Update | Verb::Delete | Verb::DeleteCollection => {
             match media_type::body_format(&headers.content_type)? {
@@ -318,7 +332,12 @@ where
     if bytes.is_empty() && matches!(verb, Verb::Delete | Verb::DeleteCollection) {
         return Ok((None, None));
     }
-    let body = Body::parse(&bytes, language).map_err(|why| unreadable(verb, kind, &why, &bytes))?;
+    let body = Body::parse(&bytes, language).map_err(|why| match patch {
+        Some(Patch::Apply) => Refusal::bad_request(format!(
+            "error decoding YAML: error converting YAML to JSON: yaml: {why}"
+        )),
+        Some(Patch::Change(_)) | None => unreadable(verb, kind, &why, &bytes),
+    })?;
     Ok((Some(body), patch))
 }
 
@@ -358,6 +377,17 @@ pub(crate) fn respond(code: u16, content_type: &str, bytes: Bytes) -> Response<R
     response
 }
 
+/// Tells the sender what is not wrong enough to refuse, each thing once.
+fn warn(response: &mut Response<ResponseBody>, warnings: &[String]) {
+    let mut told = BTreeSet::new();
+    for warning in warnings.iter().filter(|warning| told.insert(*warning)) {
+        let text = format!("299 - {warning:?}");
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            response.headers_mut().append(WARNING, value);
+        }
+    }
+}
+
 fn streamed(
     content_type: &str,
     body: impl HttpBody<Data = Bytes, Error = Infallible> + Send + 'static,
@@ -385,6 +415,7 @@ pub(crate) fn refuse(refusal: &Refusal, headers: &Headers) -> Response<ResponseB
         form.format.content_type(),
         present::document(form, &refusal.status()),
     );
+    warn(&mut response, refusal.warnings());
     if refusal.code == 504 {
         response
             .headers_mut()

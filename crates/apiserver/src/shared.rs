@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, oneshot, watch};
+use tokio::time::Instant;
 
+use crate::admission::{Caller, REQUEST_WITHIN};
 use crate::clock::Clock;
 use crate::durability::{Commit, Durability};
-use crate::engine::{Answer, Call, Engine};
+use crate::engine::{Answer, Call, Engine, Step};
 use crate::feed::{Feeds, Seat};
 use crate::key::{Key, Kind};
 use crate::refusal::Refusal;
@@ -19,6 +21,8 @@ use crate::store::Change;
 pub(crate) struct Shared {
     engine: Mutex<Engine>,
     durability: Durability,
+    /// Whoever is asked about writes.
+    webhooks: Caller,
     pub(crate) clock: Clock,
     /// Those who watch read here.
     feeds: Feeds,
@@ -32,12 +36,21 @@ pub(crate) struct Shared {
 /// moment each time, so this many in a row do not happen.
 const READS_MAX: usize = 16;
 
+/// What is said of a write whose object was changed by others for as long as it may take.
+const LATE: &str = "request did not complete within requested timeout - context deadline exceeded";
+
 impl Shared {
-    pub(crate) fn new(engine: Engine, durability: Durability, clock: Clock) -> Self {
+    pub(crate) fn new(
+        engine: Engine,
+        durability: Durability,
+        webhooks: Caller,
+        clock: Clock,
+    ) -> Self {
         Self {
             feeds: Feeds::new(engine.store().revision()),
             engine: Mutex::new(engine),
             durability,
+            webhooks,
             clock,
             work: Notify::new(),
             stopping: watch::Sender::new(false),
@@ -51,20 +64,39 @@ impl Shared {
     }
 
     /// Carries out a request, and returns when what it wrote or read is durable.
+    ///
+    /// Whoever has to be asked about it is asked without holding the engine.
     pub(crate) async fn call(&self, call: &Call) -> Result<Answer, Refusal> {
+        let deadline = Instant::now() + REQUEST_WITHIN;
         let mut tries = 1;
+        let mut admitted = None;
         loop {
-            let (answer, wrote, ticket) = {
+            let (step, wrote, ticket) = {
                 let mut engine = self.engine();
-                let answer = engine.handle(call);
+                let step = match admitted.take() {
+                    None => engine.handle(call),
+                    Some((suspended, admitted)) => engine.resume(call, suspended, admitted),
+                };
                 let changes = engine.take_written();
                 let wrote = !changes.is_empty();
-                (answer, wrote, self.submit(&engine, changes))
+                (step, wrote, self.submit(&engine, changes))
             };
             match settled(ticket).await {
-                Ok(()) => return answer,
+                Ok(()) => {}
                 Err(refusal) if wrote || tries == READS_MAX => return Err(refusal),
-                Err(_) => tries += 1,
+                Err(_) => {
+                    tries += 1;
+                    continue;
+                }
+            }
+            match step? {
+                Step::Done(answer) => return Ok(answer),
+                Step::Again if Instant::now() < deadline => {}
+                Step::Again => return Err(Refusal::timeout(LATE)),
+                Step::Ask(asking, suspended) => {
+                    let answered = self.webhooks.ask(asking, deadline).await?;
+                    admitted = Some((*suspended, answered));
+                }
             }
         }
     }

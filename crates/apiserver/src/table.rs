@@ -111,7 +111,8 @@ impl<'a> Tabulator<'a> {
             "apiVersion": self.version.api_version(),
             "metadata": metadata,
             "columnDefinitions": definitions,
-            "rows": rows,
+            // As Go writes a list that was never filled.
+            "rows": (!rows.is_empty() || !self.columns.are_usual()).then_some(rows),
         })
     }
 
@@ -141,6 +142,18 @@ impl<'a> Columns<'a> {
             Origin::Custom => Self::Custom(by_path(&resource.columns)),
             Origin::Builtin if resource.columns.is_empty() => Self::Plain,
             Origin::Builtin => Self::Builtin(resource, builtin),
+        }
+    }
+
+    /// Whether they are those of a kind that nobody made columns for.
+    fn are_usual(&self) -> bool {
+        match self {
+            Self::Custom(_) => false,
+            Self::Plain => true,
+            Self::Builtin(resource, _) => resource
+                .columns
+                .get(1)
+                .is_some_and(|column| column.name == "Created At"),
         }
     }
 

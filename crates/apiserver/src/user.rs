@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Value, json};
+
 /// The group whose members may do everything.
 pub(crate) const MASTERS: &str = "system:masters";
 /// The group of everyone whose name is known.
@@ -73,11 +75,34 @@ impl User {
         }
     }
 
+    /// Nobody in particular is in the group of those, and not in that of those who are known unless it was given.
+    pub(crate) fn forget_name(&mut self) {
+        if !self.groups.iter().any(|group| group == UNAUTHENTICATED) {
+            self.groups.retain(|group| group != AUTHENTICATED);
+            self.groups.push(UNAUTHENTICATED.to_owned());
+        }
+    }
+
     /// The same user, with the name of the credential that proved it.
     #[must_use]
     pub(crate) fn with_credential(mut self, id: String) -> Self {
         self.extra.insert(CREDENTIAL_ID.to_owned(), vec![id]);
         self
+    }
+
+    /// As objects describe a user: only what is there.
+    pub(crate) fn info(&self) -> Value {
+        let mut info = json!({ "username": self.name });
+        if !self.uid.is_empty() {
+            info["uid"] = self.uid.as_str().into();
+        }
+        if !self.groups.is_empty() {
+            info["groups"] = json!(self.groups);
+        }
+        if !self.extra.is_empty() {
+            info["extra"] = json!(self.extra);
+        }
+        info
     }
 
     /// Whether nobody knows who this is.

@@ -54,6 +54,42 @@ async fn objects_are_created_read_changed_and_deleted() {
 }
 
 #[tokio::test]
+async fn what_is_applied_is_merged_unless_somebody_else_owns_it() {
+    let (_apiserver, client) = open().await;
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    let apply = async |manager: &str, value: &str| {
+        let object = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" }, "data": { "a": value, manager: value },
+        });
+        maps.patch("a", &PatchParams::apply(manager), &Patch::Apply(&object))
+            .await
+    };
+    let created = apply("one", "1").await.unwrap();
+    let again = apply("one", "1").await.unwrap();
+    assert_eq!(again, created);
+    let refused = apply("two", "2").await.unwrap_err();
+    let kube::Error::Api(status) = refused else {
+        panic!("the API refuses: {refused}");
+    };
+    assert_eq!((status.code, status.reason.as_str()), (409, "Conflict"));
+    let cause = &status.details.as_ref().unwrap().causes[0];
+    assert_eq!(
+        (cause.reason.as_str(), cause.field.as_str()),
+        ("FieldManagerConflict", ".data.a")
+    );
+    let object = json!({ "apiVersion": "v1", "kind": "ConfigMap", "data": { "a": "2" } });
+    let force = PatchParams::apply("two").force();
+    let taken = maps
+        .patch("a", &force, &Patch::Apply(&object))
+        .await
+        .unwrap();
+    let expected = BTreeMap::from(
+        [("a", "2"), ("one", "1")].map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
+    assert_eq!(taken.data, Some(expected));
+}
+
+#[tokio::test]
 async fn a_stale_update_is_refused() {
     let (_apiserver, client) = open().await;
     let maps: Api<ConfigMap> = Api::default_namespaced(client);

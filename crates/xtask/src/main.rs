@@ -71,6 +71,9 @@ enum Command {
         /// How many queries to ask instead of what CI asks
         #[arg(long)]
         queries: Option<usize>,
+        /// How many operations to send instead of what CI sends
+        #[arg(long)]
+        operations: Option<usize>,
         /// What to generate them from
         #[arg(long)]
         seed: Option<u64>,
@@ -101,8 +104,16 @@ fn perform(command: Command) -> Result<()> {
         Command::Conform {
             subject,
             queries,
+            operations,
             seed,
-        } => conform::conform(subject, queries, seed),
+        } => conform::conform(
+            subject,
+            &conform::Amount {
+                queries,
+                operations,
+                seed,
+            },
+        ),
         Command::ControlPlane => control_plane::control_plane(),
     }
 }

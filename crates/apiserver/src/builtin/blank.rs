@@ -21,7 +21,8 @@ pub(super) fn of(kind: Kind) -> Value {
             },
             "status": {},
         }),
-        Kind::Lease | Kind::IngressClass | Kind::NetworkPolicy => json!({ "spec": {} }),
+        Kind::Lease | Kind::IngressClass => json!({ "spec": {} }),
+        Kind::NetworkPolicy => json!({ "spec": { "podSelector": {} } }),
         Kind::Event => json!({
             "eventTime": null,
             "firstTimestamp": null,
@@ -43,9 +44,8 @@ pub(super) fn of(kind: Kind) -> Value {
             "spec": { "names": {}, "versions": null },
             "status": { "acceptedNames": {}, "conditions": null, "storedVersions": null },
         }),
-        Kind::ClusterRole
-        | Kind::Role
-        | Kind::ConfigMap
+        Kind::ClusterRole | Kind::Role => json!({ "rules": null }),
+        Kind::ConfigMap
         | Kind::Secret
         | Kind::ServiceAccount
         | Kind::MutatingWebhookConfiguration

@@ -7,6 +7,10 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use k8s_openapi::api::authentication::v1::{SelfSubjectReview, TokenRequest};
+use k8s_openapi::api::authorization::v1::SelfSubjectAccessReview;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, ListMeta, Status};
+use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +33,17 @@ const ANYTHING: [&str; 4] = [
 ];
 /// An object whose fields are nobody's business.
 const FIELDS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1";
-const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
+pub(super) const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
+
+/// What is sent and answered besides the objects of kinds.
+const OTHERS: [fn(&mut SchemaGenerator) -> schemars::Schema; 6] = [
+    SchemaGenerator::subschema_for::<DeleteOptions>,
+    SchemaGenerator::subschema_for::<ListMeta>,
+    SchemaGenerator::subschema_for::<SelfSubjectAccessReview>,
+    SchemaGenerator::subschema_for::<SelfSubjectReview>,
+    SchemaGenerator::subschema_for::<Status>,
+    SchemaGenerator::subschema_for::<TokenRequest>,
+];
 
 /// The types of all kinds, made when they are first asked for.
 pub(super) fn all() -> &'static Definitions {
@@ -45,6 +59,9 @@ impl Definitions {
             let reference = (kind.facts().schema)(&mut generator).to_value();
             let name = referred(&reference).expect("schemars refers to types that have a name");
             roots.insert(kind, name.to_owned());
+        }
+        for describe in OTHERS {
+            describe(&mut generator);
         }
         let mut types = generator.take_definitions(false);
         for (name, definition) in &mut types {
@@ -114,11 +131,11 @@ impl Definitions {
 }
 
 /// The name in `{"$ref": "#/$defs/name"}`.
-fn referred(schema: &Value) -> Option<&str> {
+pub(super) fn referred(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.rsplit('/').next()
 }
 
-/// What the published types say with words that structural schemas do not have.
+/// What the published types say with words that structural schemas do not have, and what is not in them.
 fn correct(name: &str, definition: &mut Value) {
     if ANYTHING.contains(&name) {
         let description = definition["description"].take();
@@ -126,6 +143,28 @@ fn correct(name: &str, definition: &mut Value) {
     }
     if name == FIELDS {
         definition[PRESERVE] = true.into();
+    }
+    if is_kind(definition) {
+        leave_out_metadata(definition);
+    }
+}
+
+/// Whether a type is that of objects.
+fn is_kind(schema: &Value) -> bool {
+    let has = |field: &str| schema["properties"].get(field).is_some();
+    has("apiVersion") && has("kind") && has("metadata")
+}
+
+/// k8s-openapi requires metadata, the API itself does not.
+fn leave_out_metadata(schema: &mut Value) {
+    let Some(required) = schema["required"].as_array_mut() else {
+        return;
+    };
+    required.retain(|field| field != "metadata");
+    if required.is_empty()
+        && let Some(schema) = schema.as_object_mut()
+    {
+        schema.remove("required");
     }
 }
 

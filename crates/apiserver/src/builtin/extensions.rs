@@ -96,6 +96,12 @@ fn say(word: &str, schema: &mut Map<String, Value>) {
         ("enum", values) => {
             put("enum", json!(values.split('|').collect::<Vec<_>>()));
         }
+        ("required", "-") => {
+            schema.remove("required");
+        }
+        ("required", fields) => {
+            put("required", fields.split(',').collect());
+        }
         (about, _) => unreachable!("the table has no word {about}"),
     }
 }

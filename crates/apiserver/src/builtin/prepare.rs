@@ -45,15 +45,14 @@ pub(super) fn create(kind: Kind, object: &mut Object) {
         Kind::PodDisruptionBudget => {
             object.insert("status".to_owned(), super::defaults::budget_status());
         }
+        Kind::ServiceAccount => only_names(object),
+        Kind::ClusterRole | Kind::Role => no_rules(object),
         Kind::ConfigMap
         | Kind::Event
         | Kind::Secret
-        | Kind::ServiceAccount
         | Kind::NewEvent
         | Kind::ClusterRoleBinding
-        | Kind::ClusterRole
         | Kind::RoleBinding
-        | Kind::Role
         | Kind::IngressClass
         | Kind::NetworkPolicy
         | Kind::MutatingWebhookConfiguration
@@ -68,9 +67,12 @@ pub(super) fn update(kind: Kind, new: &mut Object, old: &Object, subresource: Op
         (Kind::Namespace, None) => restore(new, old, "spec", "finalizers"),
         (Kind::Service, None) => {
             keep_addresses(new, old);
+            drop_addresses(new, old);
             settle_addresses(new);
         }
         (Kind::Lease, None) => without_strategy(new),
+        (Kind::ServiceAccount, None) => only_names(new),
+        (Kind::ClusterRole | Kind::Role, None) => no_rules(new),
         (Kind::Deployment, Some("status")) => restore(new, old, "metadata", "labels"),
         (_, _) => {}
     }
@@ -92,6 +94,20 @@ fn not_ready(object: &mut Object) {
     }
 }
 
+/// A list without rules is kept as none.
+fn no_rules(object: &mut Object) {
+    if object.list("rules").is_empty() {
+        object.insert("rules".to_owned(), Value::Null);
+    }
+}
+
+/// Of the Secrets of a `ServiceAccount` only the names are kept.
+fn only_names(object: &mut Object) {
+    for secret in object.each("secrets") {
+        secret.retain(|field, _| field == "name");
+    }
+}
+
 /// Elections among candidates are a feature that is off: its fields are dropped.
 fn without_strategy(object: &mut Object) {
     if let Some(spec) = object.present("spec") {
@@ -110,6 +126,33 @@ fn restore(new: &mut Object, old: &Object, above: &str, field: &str) {
         Some(before) => above.insert(field.to_owned(), before),
         None => above.remove(field),
     };
+}
+
+/// A Service that becomes a mere name loses its addresses, unless its writer insists.
+fn drop_addresses(new: &mut Object, old: &Object) {
+    let named = |service: &Object| service.text("spec.type") == "ExternalName";
+    if !named(new) || named(old) {
+        return;
+    }
+    let same = |field: &str| {
+        let path = format!("spec.{field}");
+        new.at(&path) == old.at(&path)
+    };
+    let addresses = same("clusterIP") && same("clusterIPs");
+    let dropped = [
+        ("clusterIP", addresses),
+        ("clusterIPs", addresses),
+        ("ipFamilies", same("ipFamilies")),
+        ("ipFamilyPolicy", same("ipFamilyPolicy")),
+        ("internalTrafficPolicy", same("internalTrafficPolicy")),
+    ];
+    if let Some(spec) = new.below("spec") {
+        for (field, drops) in dropped {
+            if drops {
+                spec.remove(field);
+            }
+        }
+    }
 }
 
 /// A Service that is written again without its address keeps it.

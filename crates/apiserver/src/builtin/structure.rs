@@ -33,6 +33,8 @@ pub(super) fn read(schema: &Value) -> Schema {
         },
         preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
         int_or_string: flag("x-kubernetes-int-or-string"),
+        any_scalar: text("type") == "string" && !matches!(text("format"), "" | "byte"),
+        replaced: text("x-kubernetes-patch-strategy") == "replace",
         merge: merge(
             text("x-kubernetes-patch-strategy"),
             text("x-kubernetes-patch-merge-key"),

@@ -16,9 +16,10 @@ mod workload;
 
 use super::fields::Fields as _;
 use super::kind::Kind;
-use crate::metadata::text;
+use crate::metadata::{self, text};
 use crate::object::Object;
 use crate::refusal::{FieldError, FieldPath};
+use crate::resource::Resource;
 use problems::Problems;
 
 /// Judges a new object.
@@ -52,54 +53,124 @@ pub(super) fn create(kind: Kind, object: &Object) -> Vec<FieldError> {
 }
 
 /// Judges a change.
-pub(super) fn update(kind: Kind, new: &Object, old: &Object) -> Vec<FieldError> {
-    let mut problems = Problems::default();
+///
+/// Some kinds judge the whole object again, others only what they ask for; the order is that of the causes of a refusal.
+pub(super) fn update(
+    (resource, kind): (&Resource, Kind),
+    new: &Object,
+    old: &Object,
+) -> Vec<FieldError> {
+    let mut own = Problems::default();
+    let whole = || {
+        let mut found = metadata::validate(resource, new);
+        found.extend(create(kind, new));
+        found
+    };
     match kind {
-        // Its finalizers cannot be changed, so they are not judged again.
-        Kind::Namespace => {
-            finalizers(kind, new, &mut problems);
-            return problems.found();
+        Kind::Namespace | Kind::ClusterRole | Kind::Role => {
+            in_order([whole(), changed_metadata(kind, new, old)])
         }
-        Kind::Node => node::change(new, old, &mut problems),
-        Kind::ConfigMap => data::config_map_change(new, old, &mut problems),
+        Kind::Node => {
+            node::change(new, old, &mut own);
+            in_order([
+                changed_metadata(kind, new, old),
+                own.found(),
+                create(kind, new),
+            ])
+        }
+        Kind::ConfigMap => {
+            data::config_map_change(new, old, &mut own);
+            in_order([changed_metadata(kind, new, old), own.found(), whole()])
+        }
         Kind::Event | Kind::NewEvent => {
-            finalizers(kind, new, &mut problems);
-            event::change(kind, new, old, &mut problems);
-            return problems.found();
+            finalizers(kind, new, &mut own);
+            event::change(kind, new, old, &mut own);
+            own.found()
         }
-        Kind::Secret => data::secret_change(new, old, &mut problems),
-        Kind::Service => service::change(new, old, &mut problems),
+        Kind::Secret => {
+            data::secret_change(new, old, &mut own);
+            in_order([changed_metadata(kind, new, old), own.found(), whole()])
+        }
+        Kind::Service => {
+            service::change(new, old, &mut own);
+            service::judge(new, &mut own);
+            in_order([changed_metadata(kind, new, old), own.found()])
+        }
+        Kind::Lease => {
+            lease(new, &mut own);
+            in_order([changed_metadata(kind, new, old), own.found()])
+        }
         Kind::Deployment => {
-            finalizers(kind, new, &mut problems);
-            workload::deployment(new, &mut problems);
-            problems.immutable("spec.selector", new, old);
-            return problems.found();
+            workload::deployment(new, &mut own);
+            own.immutable("spec.selector", new, old);
+            in_order([changed_metadata(kind, new, old), own.found()])
         }
         Kind::ClusterRoleBinding | Kind::RoleBinding => {
-            rbac::binding_change(new, old, &mut problems);
+            rbac::binding_change(new, old, &mut own);
+            in_order([whole(), changed_metadata(kind, new, old), own.found()])
         }
-        Kind::IngressClass => problems.immutable("spec.controller", new, old),
+        Kind::IngressClass => {
+            own.immutable("spec.controller", new, old);
+            in_order([changed_metadata(kind, new, old), own.found(), whole()])
+        }
         Kind::Ingress => {
-            finalizers(kind, new, &mut problems);
-            ingress::judge(new, &mut problems);
-            if new.at("status") != old.at("status") {
-                service::status_points(new, &mut problems);
-            }
-            return problems.found();
+            finalizers(kind, new, &mut own);
+            ingress::judge(new, &mut own);
+            let whole = metadata::validate(resource, new);
+            in_order([changed_metadata(kind, new, old), whole, own.found()])
         }
-        Kind::ServiceAccount
+        Kind::NetworkPolicy => {
+            network_policy::judge(new, &mut own);
+            in_order([changed_metadata(kind, new, old), own.found()])
+        }
+        Kind::ServiceAccount => in_order([changed_metadata(kind, new, old), whole()]),
+        Kind::PodDisruptionBudget => create(kind, new),
+        Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => whole(),
+        Kind::CustomResourceDefinition => Vec::new(),
+    }
+}
+
+/// Judges a change of the status.
+pub(super) fn status(kind: Kind, new: &Object, old: &Object) -> Vec<FieldError> {
+    let mut own = Problems::default();
+    let changed = new.at("status") != old.at("status");
+    match kind {
+        Kind::Ingress if changed => service::status_points(new, &mut own),
+        Kind::Service if changed => service::status(new, &mut own),
+        Kind::PodDisruptionBudget => return own.found(),
+        Kind::Namespace
+        | Kind::Node
+        | Kind::ConfigMap
+        | Kind::Event
+        | Kind::Secret
+        | Kind::Service
+        | Kind::ServiceAccount
+        | Kind::NewEvent
         | Kind::Lease
+        | Kind::Deployment
+        | Kind::ClusterRoleBinding
         | Kind::ClusterRole
+        | Kind::RoleBinding
         | Kind::Role
+        | Kind::IngressClass
+        | Kind::Ingress
         | Kind::NetworkPolicy
-        | Kind::PodDisruptionBudget
         | Kind::MutatingWebhookConfiguration
         | Kind::ValidatingWebhookConfiguration
         | Kind::CustomResourceDefinition => {}
     }
-    let mut found = problems.found();
-    found.extend(create(kind, new));
-    found
+    in_order([changed_metadata(kind, new, old), own.found()])
+}
+
+/// What most kinds say of changed metadata, after everybody has said it already.
+fn changed_metadata(kind: Kind, new: &Object, old: &Object) -> Vec<FieldError> {
+    let mut own = Problems::default();
+    finalizers(kind, new, &mut own);
+    in_order([metadata::validate_change(new, old), own.found()])
+}
+
+fn in_order<const PARTS: usize>(parts: [Vec<FieldError>; PARTS]) -> Vec<FieldError> {
+    parts.into_iter().flatten().collect()
 }
 
 fn namespace(object: &Object, problems: &mut Problems) {

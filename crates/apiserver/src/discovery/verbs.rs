@@ -4,12 +4,12 @@ use crate::resource::{Origin, Resource};
 
 /// A path below an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Subresource {
-    pub(super) name: &'static str,
+pub(crate) struct Subresource {
+    pub(crate) name: &'static str,
     /// The kind of its bodies, where it is not that of the object.
-    pub(super) kind: Option<&'static str>,
-    pub(super) group_version: Option<(&'static str, &'static str)>,
-    pub(super) verbs: &'static [&'static str],
+    pub(crate) kind: Option<&'static str>,
+    pub(crate) group_version: Option<(&'static str, &'static str)>,
+    pub(crate) verbs: &'static [&'static str],
 }
 
 const STATUS: Subresource = Subresource {
@@ -31,7 +31,7 @@ const TOKEN: Subresource = Subresource {
 };
 
 /// The verbs of the objects themselves, in the order in which the real API lists them.
-pub(super) fn verbs(resource: &Resource) -> &'static [&'static str] {
+pub(crate) fn verbs(resource: &Resource) -> &'static [&'static str] {
     match (
         resource.origin,
         resource.names.group.as_str(),
@@ -67,7 +67,7 @@ pub(super) fn verbs(resource: &Resource) -> &'static [&'static str] {
 }
 
 /// The subresources, by name.
-pub(super) fn subresources(resource: &Resource) -> Vec<Subresource> {
+pub(crate) fn subresources(resource: &Resource) -> Vec<Subresource> {
     let own = match (
         resource.origin,
         resource.names.group.as_str(),

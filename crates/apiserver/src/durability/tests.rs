@@ -11,6 +11,7 @@ use rand::rngs::StdRng;
 use serde_json::json;
 
 use super::*;
+use crate::admission::Caller;
 use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::service::{Documents, Service};
@@ -51,7 +52,12 @@ async fn api() -> (Disk, Arc<Shared>, Client) {
     let disk = Disk::default();
     let engine = Engine::new(Store::default(), StdRng::seed_from_u64(1));
     let (durability, committer) = Committer::new();
-    let shared = Arc::new(Shared::new(engine, durability, Clock::System));
+    let shared = Arc::new(Shared::new(
+        engine,
+        durability,
+        Caller::default(),
+        Clock::System,
+    ));
     committer.start(Box::new(disk.clone()), Arc::downgrade(&shared));
     let herald = Arc::clone(&shared);
     tokio::spawn(async move { herald.herald().await });

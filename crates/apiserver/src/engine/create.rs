@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rand::Rng as _;
 use serde_json::Value;
 
-use super::settle::{Draft, Settled};
-use super::{Answer, Call, Engine};
+use super::settle::{Incoming, Settled, check_strictly};
+use super::{Answer, Call, Engine, Step};
 use crate::body::Body;
 use crate::key::Key;
 use crate::object::{Object, ObjectExt as _};
@@ -33,12 +33,16 @@ impl Engine {
         &mut self,
         resource: &Arc<Resource>,
         call: &Call,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Step, Refusal> {
         if resource.is_namespaced() && call.target.place.namespace().is_none() {
             return Err(Refusal::method_not_allowed());
         }
         let options = WriteOptions::read(&call.query, "CreateOptions")?;
-        let sent = sent_object(resource, call.body.as_ref())?;
+        let mut sent = sent_object(resource, call.body.as_ref())?;
+        check_strictly(resource, &sent, &options, call.verb)?;
+        if let Some(refusal) = sent.mismatch.take() {
+            return Err(refusal);
+        }
         self.create_object(resource, call, &options, sent)
     }
 
@@ -49,7 +53,7 @@ impl Engine {
         call: &Call,
         options: &WriteOptions,
         mut sent: Sent,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Step, Refusal> {
         let new = &mut sent.object;
         place(resource, call, new)?;
         if new
@@ -61,38 +65,53 @@ impl Engine {
                 "resourceVersion should not be set on objects to be created",
             ));
         }
-        self.check_namespace(resource, new)?;
-        let key = self.name(resource, new)?;
-        self.check_definition(resource, &key)?;
-        let draft = Draft {
+        self.check_room(resource, new)?;
+        self.write(Incoming {
             resource,
             old: None,
             sent,
-            subresource: None,
             options,
             call,
-        };
-        let Settled { object, warnings } = self.settle(draft)?;
+        })
+    }
+
+    /// New objects need a namespace and a kind that stay.
+    pub(super) fn check_room(&self, resource: &Resource, new: &Object) -> Result<(), Refusal> {
+        self.check_namespace(resource, new)?;
+        let key = resource.key_kind().key(new.namespace(), new.name());
+        self.check_definition(resource, &key)
+    }
+
+    /// Stores a new object, if its place is free.
+    pub(super) fn put_new(&mut self, settled: Settled) -> Result<Step, Refusal> {
+        let Settled {
+            resource,
+            key,
+            object,
+            options,
+            warnings,
+            old: _,
+        } = settled;
         if let Some(there) = self.store.get(&key) {
             let mut refusal = Refusal::already_exists(resource.subject(&key.place.name));
             if there.is_deleting() {
                 refusal.message.insert_str(0, "object is being deleted: ");
             }
-            return Err(refusal);
+            return Err(refusal.with_warnings(warnings));
         }
         let stored = if options.dry_run {
             Arc::new(Stored::unwritten(resource.keep(object), None))
         } else {
             self.put(&key, resource.keep(object))
         };
-        Ok(Answer {
+        Ok(Step::Done(Answer {
             warnings,
-            ..Answer::object(201, resource, stored)
-        })
+            ..Answer::object(201, &resource, stored)
+        }))
     }
 
     /// The object's place, with a name made up where only its beginning is given.
-    fn name(&mut self, resource: &Resource, new: &mut Object) -> Result<Key, Refusal> {
+    pub(super) fn name(&mut self, resource: &Resource, new: &mut Object) -> Result<Key, Refusal> {
         let kind = resource.key_kind();
         let namespace = new.namespace().to_owned();
         if !new.name().is_empty() {
@@ -130,6 +149,12 @@ pub(super) struct Sent {
     pub(super) object: Object,
     /// What is odd about the way it was sent, which strict field validation refuses.
     pub(super) complaints: Vec<String>,
+    /// What its sender is told in any case.
+    pub(super) told: Option<String>,
+    /// Whether its managed fields are those that it shall have: applying has worked them out.
+    pub(super) recorded: bool,
+    /// That it is not what the path says. A custom kind tells only after it has looked at the version.
+    pub(super) mismatch: Option<Refusal>,
 }
 
 /// The object in a body.
@@ -147,14 +172,24 @@ pub(super) fn sent_object(resource: &Resource, body: Option<&Body>) -> Result<Se
         return Err(unrecognized(kind, &format!("{why} ({})", body.value)));
     }
     let mut object = object.clone();
-    check_kind(resource, &object)?;
+    let mismatch = match (check_kind(resource, &object), resource.origin) {
+        (Ok(()), _) => None,
+        (Err(refusal), Origin::Custom) if refusal.code == 422 => Some(refusal),
+        (Err(refusal), Origin::Builtin | Origin::Custom) => return Err(refusal),
+    };
     object.insert("apiVersion".into(), resource.api_version().into());
     object.insert("kind".into(), kind.as_str().into());
     if let Some(refusal) = super::settle::wrong_shape(resource, &object) {
         return Err(refusal);
     }
     let complaints = duplicate_fields(body).collect();
-    Ok(Sent { object, complaints })
+    Ok(Sent {
+        object,
+        complaints,
+        told: None,
+        recorded: false,
+        mismatch,
+    })
 }
 
 /// What is wrong with the types of the two fields that are read before all others.

@@ -5,6 +5,7 @@
 //! are the [collector](super::collect)'s own: `foregroundDeletion` and `orphan` make it look after the
 //! object's dependents first.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -12,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::settle::seconds;
 use super::update::is_finished;
-use super::{Answer, Call, Content, Engine, Page, key};
+use super::{Answer, Call, Content, Engine, Page, Step, Suspended, key};
+use crate::admission::Phase;
 use crate::crd;
 use crate::key::Key;
 use crate::object::{Object, ObjectExt};
@@ -31,38 +33,53 @@ enum Deleted {
     Going(Arc<Stored>),
 }
 
+/// An object that is to go, if nobody who is asked minds.
+#[derive(Debug)]
+pub(super) struct Deletion {
+    pub(super) resource: Arc<Resource>,
+    pub(super) key: Key,
+    pub(super) stored: Arc<Stored>,
+    pub(super) options: DeleteOptions,
+    pub(super) warnings: Vec<String>,
+    /// Those that are to go after it, if it is one of many.
+    among: Option<Collection>,
+}
+
+/// Many objects that are to go.
+#[derive(Debug)]
+struct Collection {
+    rest: VecDeque<Key>,
+    /// All of them, as they were.
+    page: Page,
+}
+
 impl Engine {
     pub(super) fn delete(
         &mut self,
         resource: &Arc<Resource>,
         call: &Call,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Step, Refusal> {
         let options = delete_options(call)?;
         let key = key(resource, call);
         let stored = Arc::clone(self.existing(resource, &key)?);
         check_preconditions(resource, &key, &stored, &options)?;
-        match self.delete_object(resource, &key, &stored, &options, call.now)? {
-            Deleted::Gone(last) if shows_last(resource) => Ok(Answer::object(200, resource, last)),
-            Deleted::Gone(last) => Ok(Answer::plain(Content::Document {
-                code: 200,
-                value: success(resource, &key, &last),
-            })),
-            Deleted::Going(object) => {
-                let code = if options.orphan_dependents == Some(false) {
-                    202
-                } else {
-                    200
-                };
-                Ok(Answer::object(code, resource, object))
-            }
-        }
+        super::namespace::check_deletable(resource, &key.place.name)?;
+        let deletion = Deletion {
+            resource: Arc::clone(resource),
+            key,
+            stored,
+            options,
+            warnings: Vec::new(),
+            among: None,
+        };
+        self.ask_or_delete(Phase::Mutating, deletion, call)
     }
 
     pub(super) fn delete_collection(
         &mut self,
         resource: &Arc<Resource>,
         call: &Call,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Step, Refusal> {
         let everywhere = call.target.place.namespace().is_none();
         if everywhere && (resource.is_namespaced() || super::namespace::is_namespace(resource)) {
             return Err(Refusal::method_not_allowed());
@@ -72,34 +89,134 @@ impl Engine {
         let namespace = call.target.place.namespace();
         let kind = resource.key_kind();
         let revision = self.store.revision();
-        let matching: Vec<(Key, Arc<Stored>)> = self
+        let matching = self
             .store
             .list(&kind, namespace, None)
             .filter(|(place, stored)| selection.matches(place, stored))
             .map(|(place, stored)| {
-                (
-                    Key {
-                        kind: kind.clone(),
-                        place: place.clone(),
-                    },
-                    Arc::clone(stored),
-                )
-            })
-            .collect();
-        for (key, stored) in &matching {
-            self.delete_object(resource, key, stored, &options, call.now)?;
-        }
-        let items = matching.into_iter().map(|(_, stored)| stored).collect();
+                let place = place.clone();
+                let kind = kind.clone();
+                (Key { kind, place }, Arc::clone(stored))
+            });
+        let (rest, items) = matching.unzip();
         let page = Page {
             items,
             revision,
             next: None,
             remaining: None,
         };
-        Ok(Answer::plain(Content::List {
+        let collection = Collection { rest, page };
+        self.delete_each(resource, &options, collection, Vec::new(), call)
+    }
+
+    /// Goes on with an object about whose end the webhooks of a phase have been asked.
+    pub(super) fn go_on_deleting(
+        &mut self,
+        asked: Phase,
+        deletion: Deletion,
+        call: &Call,
+    ) -> Result<Step, Refusal> {
+        if !self.stands(&deletion.key, deletion.stored.revision()) {
+            // It was changed: those who were asked have not seen that.
+            let Some(mut collection) = deletion.among else {
+                return Ok(Step::Again);
+            };
+            collection.rest.push_front(deletion.key);
+            let (resource, options) = (deletion.resource, deletion.options);
+            return self.delete_each(&resource, &options, collection, deletion.warnings, call);
+        }
+        match asked {
+            Phase::Mutating => self.ask_or_delete(Phase::Validating, deletion, call),
+            Phase::Validating => self.delete_and_go_on(deletion, call),
+        }
+    }
+
+    /// Asks the webhooks of a phase and those of the next, if it concerns them.
+    fn ask_or_delete(
+        &mut self,
+        first: Phase,
+        deletion: Deletion,
+        call: &Call,
+    ) -> Result<Step, Refusal> {
+        for phase in [Phase::Mutating, Phase::Validating] {
+            if phase < first {
+                continue;
+            }
+            if let Some(asking) = self.ask_about_deletion(phase, &deletion, call)? {
+                return Ok(Step::Ask(asking, Suspended::doomed(phase, deletion)));
+            }
+        }
+        self.delete_and_go_on(deletion, call)
+    }
+
+    fn delete_and_go_on(&mut self, deletion: Deletion, call: &Call) -> Result<Step, Refusal> {
+        let Deletion {
+            resource,
+            key,
+            stored,
+            options,
+            warnings,
+            among,
+        } = deletion;
+        let deleted = self.delete_object(&resource, &key, &stored, &options, call.now)?;
+        if let Some(collection) = among {
+            return self.delete_each(&resource, &options, collection, warnings, call);
+        }
+        let answer = match deleted {
+            Deleted::Gone(last) if shows_last(&resource) => Answer::object(200, &resource, last),
+            Deleted::Gone(last) => Answer::plain(Content::Document {
+                code: 200,
+                value: success(&resource, &key, &last),
+            }),
+            Deleted::Going(object) => {
+                let code = if options.orphan_dependents == Some(false) {
+                    202
+                } else {
+                    200
+                };
+                Answer::object(code, &resource, object)
+            }
+        };
+        Ok(Step::Done(Answer { warnings, ..answer }))
+    }
+
+    /// Deletes one after the other, up to the first about which somebody has to be asked.
+    fn delete_each(
+        &mut self,
+        resource: &Arc<Resource>,
+        options: &DeleteOptions,
+        mut collection: Collection,
+        warnings: Vec<String>,
+        call: &Call,
+    ) -> Result<Step, Refusal> {
+        while let Some(key) = collection.rest.pop_front() {
+            let Some(stored) = self.store.get(&key).cloned() else {
+                continue;
+            };
+            super::namespace::check_deletable(resource, &key.place.name)?;
+            let mut deletion = Deletion {
+                resource: Arc::clone(resource),
+                key,
+                stored,
+                options: options.clone(),
+                warnings: Vec::new(),
+                among: None,
+            };
+            for phase in [Phase::Mutating, Phase::Validating] {
+                if let Some(asking) = self.ask_about_deletion(phase, &deletion, call)? {
+                    deletion.warnings = warnings;
+                    deletion.among = Some(collection);
+                    return Ok(Step::Ask(asking, Suspended::doomed(phase, deletion)));
+                }
+            }
+            let Deletion { key, stored, .. } = deletion;
+            self.delete_object(resource, &key, &stored, options, call.now)?;
+        }
+        let content = Content::List {
             resource: Arc::clone(resource),
-            page,
-        }))
+            page: collection.page,
+        };
+        Ok(Step::Done(Answer { content, warnings }))
     }
 
     /// Deletes as the collector does it: in the background, whatever the object's own wishes.
@@ -188,6 +305,9 @@ fn check_preconditions(
     stored: &Stored,
     options: &DeleteOptions,
 ) -> Result<(), Refusal> {
+    if !has_grace(resource) {
+        return check_plain_preconditions(resource, key, stored, options);
+    }
     // kube-apiserver says the kind here where it says the plural elsewhere.
     let subject = Subject {
         what: &resource.names.kind,
@@ -216,6 +336,28 @@ fn check_preconditions(
              The object might have been modified",
             ),
         ));
+    }
+    Ok(())
+}
+
+/// Whoever ends in a way of their own is compared in a way of their own, and told in other words.
+fn check_plain_preconditions(
+    resource: &Resource,
+    key: &Key,
+    stored: &Stored,
+    options: &DeleteOptions,
+) -> Result<(), Refusal> {
+    let (uid, revision) = (stored.uid().to_string(), stored.revision().to_string());
+    for (what, asked, found) in [
+        ("UID", &options.uid, uid),
+        ("ResourceVersion", &options.revision, revision),
+    ] {
+        if let Some(asked) = asked.as_deref().filter(|asked| *asked != found) {
+            let why = format!(
+                "Precondition failed: {what} in precondition: {asked}, {what} in object meta: {found}"
+            );
+            return Err(Refusal::conflict(resource.subject(&key.place.name), &why));
+        }
     }
     Ok(())
 }

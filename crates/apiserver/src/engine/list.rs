@@ -56,7 +56,7 @@ impl Engine {
         let options = ListOptions::for_list(&call.query)?;
         let selection = Selection::new(resource, &options)?;
         let namespace = call.target.place.namespace();
-        let position = self.position(&options, namespace)?;
+        let position = self.position(&options, namespace, &selection)?;
         // Who does not mind how old the list is gets all of it: kube-apiserver has it in memory.
         let limit = match options.revision {
             Some(0) => 0,
@@ -73,6 +73,7 @@ impl Engine {
         &self,
         options: &ListOptions,
         namespace: Option<&str>,
+        selection: &Selection,
     ) -> Result<Position, Refusal> {
         let newest = self.store.revision();
         if !options.continue_token.is_empty() {
@@ -90,7 +91,8 @@ impl Engine {
         let exactly = match options.revision_match {
             Some(Match::Exact) => true,
             Some(Match::NotOlderThan) => false,
-            None => options.limit > 0,
+            // One object is looked up, which knows no pages.
+            None => options.limit > 0 && !selection.is_of_one(),
         };
         Ok(Position {
             after: None,
@@ -119,20 +121,21 @@ impl Engine {
                 )
             }
         };
-        let mut selected = objects
-            .filter(|(place, stored)| selection.matches(place, stored))
-            .peekable();
+        let mut objects = objects.peekable();
         let limit = if limit == 0 { usize::MAX } else { limit };
         let mut items = Vec::new();
         let mut last = None;
         while items.len() < limit {
-            let Some((place, stored)) = selected.next() else {
+            let Some((place, stored)) = objects.next() else {
                 break;
             };
-            last = Some(place.clone());
-            items.push(Arc::clone(stored));
+            if selection.matches(place, stored) {
+                last = Some(place.clone());
+                items.push(Arc::clone(stored));
+            }
         }
-        let next = last.filter(|_| selected.peek().is_some());
+        // Whether anything of the rest is selected is found out by whoever asks for it.
+        let next = last.filter(|_| objects.peek().is_some() && !selection.is_of_one());
         let token = next.map(|last| {
             Token::after(
                 &last,
@@ -141,7 +144,7 @@ impl Engine {
             )
         });
         let counted = token.is_some() && selection.is_everything();
-        let remaining = counted.then(|| selected.count());
+        let remaining = counted.then(|| objects.count());
         Ok(Page {
             items,
             revision,

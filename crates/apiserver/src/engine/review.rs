@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Answer, Call, Content};
+use crate::builtin::published;
 use crate::refusal::Refusal;
 use crate::request::Verb;
 use crate::resource::{Names, Origin, Resource, Scope, Subresources};
@@ -18,11 +19,11 @@ const MAY: &str = "SelfSubjectAccessReview";
 /// The kinds of reviews.
 pub(super) fn resources() -> impl Iterator<Item = Resource> {
     [
-        ("authentication.k8s.io", WHO, "selfsubjectreviews"),
-        ("authorization.k8s.io", MAY, "selfsubjectaccessreviews"),
+        ("authentication", WHO, "selfsubjectreviews"),
+        ("authorization", MAY, "selfsubjectaccessreviews"),
     ]
     .into_iter()
-    .map(|(group, kind, plural)| resource(group, kind, plural))
+    .map(|(package, kind, plural)| resource(package, kind, plural))
 }
 
 /// The answer to a review, if the kind is one.
@@ -51,25 +52,18 @@ pub(super) fn answer(resource: &Resource, call: &Call) -> Option<Result<Answer, 
 }
 
 fn who(call: &Call) -> Value {
-    let user = &call.user;
-    let mut info = json!({ "username": user.name, "groups": user.groups });
-    if !user.uid.is_empty() {
-        info["uid"] = user.uid.as_str().into();
-    }
-    if !user.extra.is_empty() {
-        info["extra"] = json!(user.extra);
-    }
-    json!({ "userInfo": info })
+    json!({ "userInfo": call.user.info() })
 }
 
-fn resource(group: &str, kind: &str, plural: &str) -> Resource {
+fn resource(package: &str, kind: &str, plural: &str) -> Resource {
+    let published = published::reference(&format!("io.k8s.api.{package}.v1.{kind}"));
     let schema = Schema {
         preserve_unknown: true,
         ..Schema::default()
     };
     Resource {
         names: Names {
-            group: group.to_owned(),
+            group: format!("{package}.k8s.io"),
             plural: plural.to_owned(),
             singular: kind.to_lowercase(),
             kind: kind.to_owned(),
@@ -80,7 +74,7 @@ fn resource(group: &str, kind: &str, plural: &str) -> Resource {
         scope: Scope::Cluster,
         version: "v1".to_owned(),
         schema: Arc::new(schema),
-        openapi: Arc::new(json!({ "type": "object" })),
+        openapi: Arc::new(published),
         columns: Arc::new([]),
         selectable_fields: Arc::new([]),
         subresources: Subresources::default(),

@@ -1,10 +1,11 @@
 //! Settling: from what someone sent to what may be stored.
 //!
 //! Create, update and patch differ in where the new object comes from. From then on they are one line: drop what
-//! the kind does not have, fill in what was left out, keep what the sender may not change, judge, and note
-//! who changed which field.
+//! the kind does not have, fill in what was left out, note who changed which field, keep what the sender may not
+//! change, and judge. Between the noting and the keeping, others may be asked.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use super::create::Sent;
 use super::{Call, Engine};
 use crate::builtin;
 use crate::crd;
+use crate::key::Key;
 use crate::managed_fields::{self, Change};
 use crate::metadata;
 use crate::object::{Object, ObjectExt as _};
@@ -20,44 +22,75 @@ use crate::refusal::{FieldError, Refusal, Subject};
 use crate::request::{FieldValidation, Verb, WriteOptions};
 use crate::resource::{Origin, Resource};
 use crate::schema::{Schema, Type};
+use crate::store::Stored;
 
-/// An object on its way into the store.
-pub(super) struct Draft<'a> {
-    pub(super) resource: &'a Resource,
+/// An object as someone wants it to be.
+pub(super) struct Incoming<'a> {
+    pub(super) resource: &'a Arc<Resource>,
     /// The object it replaces.
-    pub(super) old: Option<&'a Object>,
+    pub(super) old: Option<Old>,
     pub(super) sent: Sent,
-    /// The path below the object that is written to: `status`, or nothing.
-    pub(super) subresource: Option<&'a str>,
     pub(super) options: &'a WriteOptions,
     pub(super) call: &'a Call,
+}
+
+/// An object that is to be replaced.
+#[derive(Debug)]
+pub(super) struct Old {
+    pub(super) key: Key,
+    pub(super) stored: Arc<Stored>,
+    pub(super) shown: Object,
+}
+
+/// An object on its way into the store, which others may still change.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) resource: Arc<Resource>,
+    pub(super) old: Option<Old>,
+    pub(super) new: Object,
+    pub(super) options: WriteOptions,
+    pub(super) warnings: Vec<String>,
+    /// Whether what the sender may not change is still as it was sent.
+    pub(super) is_raw: bool,
 }
 
 /// An object that may be stored.
 #[derive(Debug)]
 pub(super) struct Settled {
+    pub(super) resource: Arc<Resource>,
+    pub(super) key: Key,
+    pub(super) old: Option<Old>,
     pub(super) object: Object,
+    pub(super) options: WriteOptions,
     pub(super) warnings: Vec<String>,
 }
 
-impl Engine {
-    pub(super) fn settle(&mut self, draft: Draft<'_>) -> Result<Settled, Refusal> {
-        let Draft {
+impl Draft {
+    /// Reads an object and notes who changed which field of it. Others are shown it as it was sent, and with that.
+    pub(super) fn read(incoming: Incoming<'_>, for_others: bool) -> Result<Self, Refusal> {
+        let Incoming {
             resource,
             old,
             sent,
-            subresource,
             options,
             call,
-        } = draft;
+        } = incoming;
         let Sent {
             object: mut new,
             complaints,
+            told,
+            recorded,
+            mismatch: _,
         } = sent;
+        let subresource = call.target.subresource.as_deref();
         if resource.origin == Origin::Builtin {
             empty_nulls(&resource.schema, &mut new);
         }
-        let unknown = prune(resource, &mut new);
+        // What is applied has no fields that its kind does not have, and nulls in it are meant.
+        let unknown = match (resource.origin, recorded) {
+            (Origin::Custom, true) => Vec::new(),
+            (Origin::Custom, false) | (Origin::Builtin, _) => prune(resource, &mut new),
+        };
         let mut warnings = judge_unknown(
             resource,
             &new,
@@ -66,51 +99,161 @@ impl Engine {
             options.field_validation,
             call.verb,
         )?;
-        warnings.extend(drop_repeated_owners(&mut new));
+        warnings.splice(..0, told);
+        warnings.extend(drop_repeated_owners(&mut new, BEFORE_ADMISSION));
+        drop_empty(resource, &mut new);
         fill_in(resource, &mut new);
-        match old {
-            None => self.begin(resource, &mut new, call.now),
-            Some(old) => carry_over(resource, &mut new, old, subresource),
-        }
-        // Who wrote what is noted before the API adds what it decides itself.
-        note_changes(resource, old, &mut new, subresource, options, call)?;
-        prepare(resource, &mut new, old, subresource);
-        let errors = judge(resource, &new, old, subresource);
-        if !errors.is_empty() {
-            return Err(Refusal::invalid(resource.kind_subject(new.name()), &errors));
-        }
-        if is_definition(resource) {
-            warnings.extend(crd::warnings(&new, old));
-        }
         if old.is_none() {
-            warnings.extend(builtin::warnings(resource, &new));
+            wipe(&mut new);
+        }
+        let raw = for_others.then(|| new.clone());
+        let shown = old.as_ref().map(|old| &old.shown);
+        restrict(resource, &mut new, shown, subresource);
+        // Who wrote what is noted before the API adds what it decides itself.
+        if !recorded {
+            note_changes(resource, shown, &mut new, subresource, options, call)?;
+        }
+        let is_raw = raw.is_some();
+        if let Some(mut raw) = raw {
+            keep(raw.metadata_mut(), new.metadata_mut(), "namespace");
+            let noted = new.metadata_mut().remove("managedFields");
+            match noted {
+                Some(noted) => raw.metadata_mut().insert("managedFields".into(), noted),
+                None => raw.metadata_mut().remove("managedFields"),
+            };
+            new = raw;
+        }
+        Ok(Self {
+            resource: Arc::clone(resource),
+            old,
+            new,
+            options: options.clone(),
+            warnings,
+            is_raw,
+        })
+    }
+}
+
+impl Engine {
+    /// Makes a draft what may be stored, or says why it may not.
+    pub(super) fn settle(&mut self, draft: Draft, call: &Call) -> Result<Settled, Refusal> {
+        let Draft {
+            resource,
+            old,
+            mut new,
+            options,
+            mut warnings,
+            is_raw,
+        } = draft;
+        let subresource = call.target.subresource.as_deref();
+        let shown = old.as_ref().map(|old| &old.shown);
+        if is_raw {
+            warnings.extend(drop_repeated_owners(&mut new, AFTER_ADMISSION));
+            if old.is_none() {
+                wipe(&mut new);
+            }
+            restrict(&resource, &mut new, shown, subresource);
+        }
+        let key = match &old {
+            Some(old) => old.key.clone(),
+            None => self.begin(&resource, &mut new, call.now)?,
+        };
+        prepare(&resource, &mut new, shown, subresource);
+        let errors = judge(&resource, &new, shown, subresource);
+        if !errors.is_empty() {
+            let refusal = Refusal::invalid(resource.kind_subject(new.name()), &errors);
+            return Err(refusal.with_warnings(warnings));
+        }
+        if is_definition(&resource) {
+            warnings.extend(crd::warnings(&new, shown));
+        }
+        if subresource.is_none() {
+            warnings.extend(builtin::warnings(&resource, &new, old.is_none()));
         }
         Ok(Settled {
+            resource,
+            key,
+            old,
             object: new,
+            options,
             warnings,
         })
     }
 
-    /// What only a new object gets.
-    fn begin(&mut self, resource: &Resource, new: &mut Object, now: Timestamp) {
-        if resource.subresources.status && !builtin::brings_status(resource) {
-            new.remove("status");
+    /// What only a new object gets: a name, if it has only the beginning of one, and an identity.
+    fn begin(
+        &mut self,
+        resource: &Resource,
+        new: &mut Object,
+        now: Timestamp,
+    ) -> Result<Key, Refusal> {
+        let had_name = !new.name().is_empty();
+        let key = self.name(resource, new)?;
+        if !had_name {
+            // A Namespace is labelled with its name.
+            fill_in(resource, new);
         }
         let uid = self.new_uid();
         let metadata = new.metadata_mut();
-        for field in [
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "selfLink",
-            "resourceVersion",
-        ] {
-            metadata.remove(field);
-        }
         metadata.insert("uid".into(), uid.into());
         metadata.insert("creationTimestamp".into(), seconds(now).into());
         if has_generation(resource) {
             metadata.insert("generation".into(), 1.into());
         }
+        Ok(key)
+    }
+}
+
+/// Reads an object that a webhook has changed, as if it had been sent.
+pub(super) fn reread(resource: &Resource, mut new: Object) -> Result<Object, String> {
+    let (kind, version) = (&resource.names.kind, resource.api_version());
+    if (new.kind(), new.api_version()) != (kind.as_str(), version.as_str()) {
+        return Err(format!(
+            "the object is a {} {:?}, and not a {version} {kind:?} any more",
+            new.api_version(),
+            new.kind(),
+        ));
+    }
+    if let Some(refusal) = wrong_shape(resource, &new) {
+        return Err(super::update::reason(&refusal.message).to_owned());
+    }
+    if resource.origin == Origin::Builtin {
+        empty_nulls(&resource.schema, &mut new);
+        prune(resource, &mut new);
+    }
+    drop_empty(resource, &mut new);
+    fill_in(resource, &mut new);
+    Ok(new)
+}
+
+/// What no sender can say of a new object.
+fn wipe(new: &mut Object) {
+    let metadata = new.metadata_mut();
+    for field in [
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+        "resourceVersion",
+    ] {
+        metadata.remove(field);
+    }
+}
+
+/// Takes away what the sender may not write, and puts back what was there.
+fn restrict(
+    resource: &Resource,
+    new: &mut Object,
+    old: Option<&Object>,
+    subresource: Option<&str>,
+) {
+    match old {
+        Some(old) => carry_over(resource, new, old, subresource),
+        None if resource.subresources.status && !builtin::brings_status(resource) => {
+            new.remove("status");
+        }
+        None => {}
     }
 }
 
@@ -196,7 +339,23 @@ fn empty_nulls(schema: &Schema, object: &mut Object) {
     }
 }
 
-fn prune(resource: &Resource, new: &mut Object) -> Vec<String> {
+/// Maps and lists without anything in them are left out of metadata, as Go writes it.
+fn drop_empty(resource: &Resource, new: &mut Object) {
+    let is_empty = |value: &Value| match value {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    if new.metadata().is_some() {
+        // An empty record of managers is a wish to forget them, but for custom kinds, where it is lost on the way.
+        let wish = |field: &str| field == "managedFields" && resource.origin == Origin::Builtin;
+        let stays = |field: &str, value: &Value| wish(field) || !is_empty(value);
+        new.metadata_mut()
+            .retain(|field, value| stays(field, value));
+    }
+}
+
+pub(super) fn prune(resource: &Resource, new: &mut Object) -> Vec<String> {
     let mut value = Value::Object(std::mem::take(new));
     let unknown = resource.schema.prune(&mut value);
     if let Value::Object(pruned) = value {
@@ -214,6 +373,11 @@ fn judge_unknown(
     validation: FieldValidation,
     verb: Verb,
 ) -> Result<Vec<String>, Refusal> {
+    let mut unknown = unknown;
+    if resource.origin == Origin::Builtin {
+        // Told as they are met on the way through a body whose fields are in the order of their names.
+        unknown.sort();
+    }
     let unknown = unknown
         .into_iter()
         .map(|path| format!("unknown field \"{path}\""));
@@ -241,8 +405,30 @@ fn judge_unknown(
     }
 }
 
+/// When owners are found to be named twice: the sender did it, or somebody who was asked.
+const BEFORE_ADMISSION: &str = "contains duplicate entries";
+const AFTER_ADMISSION: &str = "contains duplicate entries after mutating admission happens";
+
+/// Refuses unknown fields before anything else is looked at, if they are to be refused.
+pub(super) fn check_strictly(
+    resource: &Resource,
+    sent: &Sent,
+    options: &WriteOptions,
+    verb: Verb,
+) -> Result<(), Refusal> {
+    match options.field_validation {
+        FieldValidation::Ignore | FieldValidation::Warn => return Ok(()),
+        FieldValidation::Strict => {}
+    }
+    let mut pruned = sent.object.clone();
+    let unknown = prune(resource, &mut pruned);
+    let complaints = sent.complaints.clone();
+    let validation = options.field_validation;
+    judge_unknown(resource, &pruned, unknown, complaints, validation, verb).map(drop)
+}
+
 /// An owner that is named twice is kept once, and whoever named it is told.
-fn drop_repeated_owners(new: &mut Object) -> Option<String> {
+fn drop_repeated_owners(new: &mut Object, found: &str) -> Option<String> {
     let owners = new
         .metadata_mut()
         .get_mut("ownerReferences")?
@@ -263,7 +449,7 @@ fn drop_repeated_owners(new: &mut Object) -> Option<String> {
     let repeated: Vec<String> = repeated.into_iter().collect();
     (!repeated.is_empty()).then(|| {
         format!(
-            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, \
+            ".metadata.ownerReferences {found}; API server dedups owner references in 1.20+, \
              and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
             repeated.join(", "),
         )
@@ -371,18 +557,29 @@ fn judge(
 ) -> Vec<FieldError> {
     let mut errors = match old {
         None => metadata::validate(resource, new),
-        Some(old) => metadata::validate_update(new, old),
+        Some(old) => metadata::validate_update(resource, new, old),
     };
     match (resource.origin, old) {
         (Origin::Builtin, old) if is_definition(resource) => {
+            errors.extend(changed_metadata(new, old));
             errors.extend(match subresource {
                 Some(_) => crd::validate_status(new),
                 None => crd::validate(new, old),
             });
         }
-        (Origin::Builtin, None) => errors.extend(builtin::validate_create(resource, new)),
-        (Origin::Builtin, Some(old)) => errors.extend(builtin::validate_update(resource, new, old)),
+        (Origin::Builtin, None) => {
+            let own = builtin::validate_create(resource, new);
+            // What a kind says by itself comes first, and alone.
+            if !own.is_empty() && builtin::leaves_metadata(resource) {
+                return own;
+            }
+            errors.extend(own);
+        }
+        (Origin::Builtin, Some(old)) => {
+            errors.extend(builtin::validate_update(resource, new, old, subresource));
+        }
         (Origin::Custom, old) => {
+            errors.extend(changed_metadata(new, old));
             let new = Value::Object(new.clone());
             let old = old.map(|old| Value::Object(old.clone()));
             errors.extend(match (subresource, &old) {
@@ -392,6 +589,12 @@ fn judge(
         }
     }
     errors
+}
+
+/// Custom kinds and definitions judge the change of metadata once more.
+fn changed_metadata(new: &Object, old: Option<&Object>) -> Vec<FieldError> {
+    let judged = old.map(|old| metadata::validate_change(new, old));
+    judged.unwrap_or_default()
 }
 
 fn note_changes(
@@ -404,26 +607,7 @@ fn note_changes(
 ) -> Result<(), Refusal> {
     let manager =
         managed_fields::manager_of(options.field_manager.as_deref(), call.user_agent.as_deref());
-    let manager = manager.map_err(|errors| {
-        let kind = match call.verb {
-            Verb::Create => "CreateOptions",
-            Verb::Patch => "PatchOptions",
-            Verb::Get
-            | Verb::List
-            | Verb::Watch
-            | Verb::Update
-            | Verb::Delete
-            | Verb::DeleteCollection => "UpdateOptions",
-        };
-        Refusal::invalid(
-            Subject {
-                group: "meta.k8s.io",
-                what: kind,
-                name: "",
-            },
-            &errors,
-        )
-    })?;
+    let manager = manager.map_err(|errors| unnamed(call.verb, &errors))?;
     let change = Change {
         manager: &manager,
         api_version: &resource.api_version(),
@@ -433,6 +617,26 @@ fn note_changes(
     let blank = builtin::blank(resource);
     managed_fields::record(&resource.schema, old.or(blank.as_ref()), new, &change);
     Ok(())
+}
+
+/// The refusal of a name that nobody's changes can be recorded under.
+pub(super) fn unnamed(verb: Verb, errors: &[FieldError]) -> Refusal {
+    let what = match verb {
+        Verb::Create => "CreateOptions",
+        Verb::Patch => "PatchOptions",
+        Verb::Get
+        | Verb::List
+        | Verb::Watch
+        | Verb::Update
+        | Verb::Delete
+        | Verb::DeleteCollection => "UpdateOptions",
+    };
+    let subject = Subject {
+        group: "meta.k8s.io",
+        what,
+        name: "",
+    };
+    Refusal::invalid(subject, errors)
 }
 
 fn is_definition(resource: &Resource) -> bool {

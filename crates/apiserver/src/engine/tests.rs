@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::object::ObjectExt as _;
+use crate::patch::PatchKind;
 use crate::request::Route;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -40,6 +41,7 @@ impl Bench {
         let body = (!body.is_null()).then(|| Body {
             value: body,
             duplicates: Vec::new(),
+            repeated: None,
         });
         Call {
             user: User::admin(),
@@ -47,7 +49,7 @@ impl Bench {
             target,
             query,
             body,
-            patch: (method == Method::PATCH).then_some(PatchKind::Merge),
+            patch: (method == Method::PATCH).then_some(Patch::Change(PatchKind::Merge)),
             user_agent: None,
             now: self.now,
         }
@@ -55,7 +57,10 @@ impl Bench {
 
     fn ask(&mut self, method: &str, path: &str, body: Value) -> Result<Content, Refusal> {
         let call = self.call(method, path, body);
-        self.engine.handle(&call).map(|answer| answer.content)
+        match self.engine.handle(&call)? {
+            Step::Done(answer) => Ok(answer.content),
+            other @ (Step::Ask(..) | Step::Again) => panic!("not an answer: {other:?}"),
+        }
     }
 
     /// The object in the answer to a request that succeeds with one.

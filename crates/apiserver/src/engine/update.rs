@@ -8,13 +8,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::create::{Sent, duplicate_fields, sent_object};
-use super::settle::{Draft, Settled};
-use super::{Answer, Call, Engine, key};
+use super::settle::{Incoming, Old, Settled, check_strictly};
+use super::{Answer, Call, Engine, Step, key};
 use crate::key::Key;
 use crate::object::{Object, ObjectExt as _};
-use crate::patch;
+use crate::patch::{self, Patch};
 use crate::refusal::{FieldError, FieldPath, Refusal, Subject};
-use crate::request::{Verb, WriteOptions};
+use crate::request::{FieldValidation, WriteOptions};
 use crate::resource::{Origin, Resource};
 use crate::store::Stored;
 
@@ -26,9 +26,10 @@ impl Engine {
         &mut self,
         resource: &Arc<Resource>,
         call: &Call,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Step, Refusal> {
         let options = WriteOptions::read(&call.query, "UpdateOptions")?;
         let sent = sent_object(resource, call.body.as_ref())?;
+        check_strictly(resource, &sent, &options, call.verb)?;
         let key = key(resource, call);
         check_name(&sent.object, &key)?;
         let Some(stored) = self.store.get(&key).cloned() else {
@@ -37,6 +38,7 @@ impl Engine {
             }
             return Err(Refusal::not_found(resource.subject(&key.place.name)));
         };
+        check_uid(resource, &key, &stored, &sent.object)?;
         if sent.object.metadata_text("resourceVersion").is_none() && !may_be_unconditional(resource)
         {
             let path = FieldPath::of("metadata.resourceVersion");
@@ -49,71 +51,96 @@ impl Engine {
         self.replace(resource, call, &options, (&key, &stored), sent)
     }
 
-    pub(super) fn patch(
-        &mut self,
-        resource: &Arc<Resource>,
-        call: &Call,
-    ) -> Result<Answer, Refusal> {
+    pub(super) fn patch(&mut self, resource: &Arc<Resource>, call: &Call) -> Result<Step, Refusal> {
+        let kind = match call.patch {
+            Some(Patch::Change(kind)) => kind,
+            Some(Patch::Apply) => return self.apply(resource, call),
+            None => return Err(Refusal::internal("a patch without a kind")),
+        };
         call.query.check_patch()?;
         let options = WriteOptions::read(&call.query, "PatchOptions")?;
         let key = key(resource, call);
         let stored = Arc::clone(self.existing(resource, &key)?);
-        let kind = call
-            .patch
-            .ok_or_else(|| Refusal::internal("a patch without a kind"))?;
         let body = call.body.clone().unwrap_or_default();
         let current = resource.show(stored.object());
         let stray = patch::stray_fields(kind, &body.value);
-        let new = patch::apply(kind, &resource.schema, &current, &body.value)?;
+        let new = patch::apply(kind, &resource.schema, &current, &body.value);
+        let new = new.map_err(|refusal| match options.field_validation {
+            FieldValidation::Ignore => patch::unchecked(kind, &body.value, refusal),
+            FieldValidation::Warn | FieldValidation::Strict => refusal,
+        })?;
         check_patched(resource, &new)?;
         check_name(&new, &key)?;
         let sent = Sent {
             object: new,
             complaints: duplicate_fields(&body).chain(stray).collect(),
+            told: None,
+            recorded: false,
+            mismatch: None,
         };
         self.replace(resource, call, &options, (&key, &stored), sent)
     }
 
     /// Puts `new` in the place of `stored`, if it may be there.
-    fn replace(
+    pub(super) fn replace(
         &mut self,
         resource: &Arc<Resource>,
         call: &Call,
         options: &WriteOptions,
         (key, stored): (&Key, &Arc<Stored>),
         sent: Sent,
-    ) -> Result<Answer, Refusal> {
-        check_identity(resource, key, stored, &sent.object, call.verb)?;
-        let old = resource.show(stored.object());
-        let subresource = call.target.subresource.as_deref();
-        let draft = Draft {
+    ) -> Result<Step, Refusal> {
+        let old = Old {
+            key: key.clone(),
+            stored: Arc::clone(stored),
+            shown: resource.show(stored.object()),
+        };
+        if let Some(refusal) = sent.mismatch {
+            check_revision(resource, &old, &sent.object)?;
+            return Err(refusal);
+        }
+        self.write(Incoming {
             resource,
-            old: Some(&old),
+            old: Some(old),
             sent,
-            subresource,
             options,
             call,
-        };
-        let Settled { object, warnings } = self.settle(draft)?;
-        let answer = |stored| Answer {
+        })
+    }
+
+    /// Stores what an object has become.
+    pub(super) fn put_changed(&mut self, settled: Settled, old: &Old) -> Step {
+        let Settled {
+            resource,
+            key,
+            object,
+            options,
             warnings,
-            ..Answer::object(200, resource, stored)
+            old: _,
+        } = settled;
+        let stored = &old.stored;
+        let answer = |stored| {
+            Step::Done(Answer {
+                warnings,
+                ..Answer::object(200, &resource, stored)
+            })
         };
-        if same_content(&object, &old) {
-            return Ok(answer(Arc::clone(stored)));
+        if same_content(&object, &old.shown) {
+            return answer(Arc::clone(stored));
         }
         // The last finalizer of an object on its way out was taken away: the update is its end.
         let finished = is_finished(&object);
         if finished && !options.dry_run {
-            self.remove(key);
+            self.remove(&key);
         }
         if finished || options.dry_run {
-            return Ok(answer(Arc::new(Stored::unwritten(
+            return answer(Arc::new(Stored::unwritten(
                 resource.keep(object),
                 Some(stored.revision()),
-            ))));
+            )));
         }
-        Ok(answer(self.put(key, resource.keep(object))))
+        let written = self.put(&key, resource.keep(object));
+        answer(written)
     }
 }
 
@@ -145,7 +172,7 @@ fn check_patched(resource: &Resource, new: &Object) -> Result<(), Refusal> {
 }
 
 /// Why an object cannot be read, without what it is.
-fn reason(message: &str) -> &str {
+pub(super) fn reason(message: &str) -> &str {
     let what = " cannot be handled as a ";
     let rest = message.split_once(what).map_or(message, |(_, rest)| rest);
     rest.split_once(": ").map_or(rest, |(_kind, why)| why)
@@ -163,7 +190,7 @@ pub(super) fn unpatchable(patched: &Object, why: &str) -> Refusal {
     Refusal::invalid(nothing, &[error])
 }
 
-fn check_name(new: &Object, key: &Key) -> Result<(), Refusal> {
+pub(super) fn check_name(new: &Object, key: &Key) -> Result<(), Refusal> {
     let (name, namespace) = (new.name(), new.namespace());
     if name.is_empty() {
         let path = &key.place.name;
@@ -185,24 +212,24 @@ fn check_name(new: &Object, key: &Key) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The sender may say which object, and which revision of it, the update is for.
-fn check_identity(
-    resource: &Resource,
-    key: &Key,
-    stored: &Stored,
-    new: &Object,
-    verb: Verb,
-) -> Result<(), Refusal> {
-    let subject = resource.subject(&key.place.name);
+/// The sender of an update may say which object it is for. A patch that changes the uid has changed a field that cannot
+/// change, and hears that later.
+fn check_uid(resource: &Resource, key: &Key, stored: &Stored, new: &Object) -> Result<(), Refusal> {
     let uid = new.uid();
-    // A patch that changes the uid has changed a field that cannot change, and hears that later.
-    if verb != Verb::Patch && !uid.is_empty() && uid != &**stored.uid() {
-        let why = format!(
-            "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
-            stored.uid()
-        );
-        return Err(Refusal::conflict(subject, &why));
+    if uid.is_empty() || uid == &**stored.uid() {
+        return Ok(());
     }
+    let why = format!(
+        "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+        stored.uid()
+    );
+    Err(Refusal::conflict(resource.subject(&key.place.name), &why))
+}
+
+/// Whoever sends an object may say which revision of it they have seen.
+pub(super) fn check_revision(resource: &Resource, old: &Old, new: &Object) -> Result<(), Refusal> {
+    let subject = resource.subject(&old.key.place.name);
+    let stored = &old.stored;
     match new.metadata_text("resourceVersion") {
         None | Some("0") => Ok(()),
         Some(revision) => match revision.parse::<u64>() {
@@ -224,8 +251,12 @@ fn same_content(new: &Object, old: &Object) -> bool {
         new.metadata().unwrap_or(&empty),
         old.metadata().unwrap_or(&empty),
     );
-    let is_same = |(field, value): (&String, &Value)| {
-        field == "resourceVersion" || fresh.get(field) == Some(value)
+    let is_same = |(field, value): (&String, &Value)| match field.as_str() {
+        "resourceVersion" => true,
+        "managedFields" => fresh
+            .get(field)
+            .is_some_and(|fresh| same_but_for_times(fresh, value)),
+        _ => fresh.get(field) == Some(value),
     };
     let others = |object: &Object| {
         object
@@ -239,6 +270,19 @@ fn same_content(new: &Object, old: &Object) -> bool {
         && new
             .iter()
             .all(|(field, value)| field == "metadata" || old.get(field) == Some(value))
+}
+
+/// Whether two records say the same. Times alone are not worth a new revision.
+fn same_but_for_times(new: &Value, old: &Value) -> bool {
+    let timeless = |record: &Value| {
+        let mut record = record.clone();
+        let entries = record.as_array_mut().into_iter().flatten();
+        for entry in entries.filter_map(Value::as_object_mut) {
+            entry.remove("time");
+        }
+        record
+    };
+    new == old || timeless(new) == timeless(old)
 }
 
 /// Whether an update without a revision is taken for one of whatever is there.
@@ -256,7 +300,7 @@ fn may_be_unconditional(resource: &Resource) -> bool {
 }
 
 /// Whether an update of an object that is not there creates it.
-fn may_create(resource: &Resource) -> bool {
+pub(super) fn may_create(resource: &Resource) -> bool {
     let plural = resource.names.plural.as_str();
     resource.origin == Origin::Builtin
         && matches!(

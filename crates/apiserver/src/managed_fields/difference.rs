@@ -11,9 +11,9 @@ mod tests;
 use serde_json::{Map, Value};
 
 use super::field_set::{FieldSet, PathElement, same};
-use super::object_meta;
+use super::node::{Node, Shape, Shapeless};
 use crate::object::Object;
-use crate::schema::{ListKind, MapKind, Schema, Type};
+use crate::schema::Schema;
 
 /// What became of the fields of an object. No field is in more than one of the sets.
 #[derive(Debug, Default, PartialEq)]
@@ -23,14 +23,6 @@ pub(super) struct Difference {
     pub(super) added: FieldSet,
 }
 
-/// A value that does not have the shape its schema promises, so that fields cannot be named.
-#[derive(Debug, PartialEq)]
-pub(super) struct Shapeless;
-
-/// Below this level values are owned as a whole. A record names a field five levels deeper than it
-/// is, and what nests more than `serde_json`'s 128 levels could not be read back from the disk.
-const DEEPEST: usize = 100;
-
 impl Difference {
     /// What makes `new` different from `old`. Something that was not there has no fields.
     pub(super) fn between(
@@ -39,11 +31,16 @@ impl Difference {
         new: &Object,
     ) -> Result<Self, Shapeless> {
         let none = Map::new();
-        let root = Node {
-            schema: Some(schema),
-            level: 0,
-        };
-        compare_fields(root, old.unwrap_or(&none), new)
+        compare_fields(Node::root(schema), old.unwrap_or(&none), new)
+    }
+
+    /// The same, but for these fields and everything below them.
+    pub(super) fn without_branches(self, fields: &FieldSet) -> Self {
+        Self {
+            removed: self.removed.without_branches(fields),
+            modified: self.modified.without_branches(fields),
+            added: self.added.without_branches(fields),
+        }
     }
 
     /// Attaches what was found out about a field or an entry.
@@ -110,75 +107,6 @@ impl Found {
         Self {
             itself: self.itself.or(other.itself),
             below: self.below.union(other.below),
-        }
-    }
-}
-
-/// A place in the schema, or in a part of the object that has none.
-#[derive(Clone, Copy)]
-struct Node<'s> {
-    schema: Option<&'s Schema>,
-    level: usize,
-}
-
-/// How a value is looked at.
-#[derive(Clone, Copy, Eq, PartialEq)]
-enum Shape {
-    /// As a whole.
-    Leaf,
-    Map,
-    List,
-}
-
-impl Node<'_> {
-    fn field(self, name: &str) -> Self {
-        let has_metadata =
-            self.level == 0 || self.schema.is_some_and(|schema| schema.embedded_resource);
-        let schema = match name {
-            "metadata" if has_metadata => Some(object_meta()),
-            name => self
-                .schema
-                .and_then(|schema| schema.properties.get(name).or(schema.additional.as_deref())),
-        };
-        Self {
-            schema,
-            level: self.level + 1,
-        }
-    }
-
-    fn item(self) -> Self {
-        let schema = self.schema.and_then(|schema| schema.items.as_deref());
-        Self {
-            schema,
-            level: self.level + 1,
-        }
-    }
-
-    /// The shape of a value; nothing for null, which is whatever it is compared with.
-    fn shape(self, value: &Value) -> Result<Option<Shape>, Shapeless> {
-        let kind = self.schema.and_then(|schema| schema.kind);
-        let is_atomic_map = self
-            .schema
-            .is_some_and(|schema| schema.map == MapKind::Atomic);
-        let is_atomic_list = self
-            .schema
-            .is_none_or(|schema| schema.list == ListKind::Atomic);
-        match (value, kind) {
-            (Value::Null, _) => Ok(None),
-            _ if self.level > DEEPEST => Ok(Some(Shape::Leaf)),
-            (Value::Object(_), None | Some(Type::Object)) => Ok(Some(if is_atomic_map {
-                Shape::Leaf
-            } else {
-                Shape::Map
-            })),
-            (Value::Array(_), None | Some(Type::Array)) => Ok(Some(if is_atomic_list {
-                Shape::Leaf
-            } else {
-                Shape::List
-            })),
-            (Value::Object(_) | Value::Array(_), Some(_))
-            | (_, Some(Type::Object | Type::Array)) => Err(Shapeless),
-            (Value::Bool(_) | Value::Number(_) | Value::String(_), _) => Ok(Some(Shape::Leaf)),
         }
     }
 }

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::field_set::FieldSet;
 
-use entry::Owned;
-pub(super) use entry::{EntryError, Owner};
+use entry::EntryError;
+pub(super) use entry::{Owned, Owner};
 
 /// Who owns what, and since when.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +69,25 @@ impl Entries {
             owned.fields = edit(std::mem::take(&mut owned.fields));
             !owned.fields.is_empty()
         });
+    }
+
+    /// Everybody who owns something, and what.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Owner, &Owned)> {
+        self.owners.iter()
+    }
+
+    /// What an owner owns, from now on nobody's.
+    pub(super) fn take(&mut self, owner: &Owner) -> Option<Owned> {
+        self.owners.remove(owner)
+    }
+
+    /// Makes this what an owner owns, unless it is nothing.
+    pub(super) fn set(&mut self, owner: Owner, owned: Owned) {
+        if owned.fields.is_empty() {
+            self.owners.remove(&owner);
+        } else {
+            self.owners.insert(owner, owned);
+        }
     }
 
     /// Gives fields to an owner, who has just written them.

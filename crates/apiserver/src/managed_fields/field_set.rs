@@ -15,7 +15,7 @@ use std::collections::btree_map::Entry;
 
 use serde_json::{Map, Value};
 
-pub(crate) use element::PathElement;
+pub(crate) use element::{Path, PathElement};
 pub(crate) use order::{Scalar, same};
 
 /// A set of fields.
@@ -47,9 +47,31 @@ impl FieldSet {
         self.nodes.is_empty()
     }
 
+    /// Whether this step from the top is in the set.
+    pub(crate) fn has(&self, element: &PathElement) -> bool {
+        self.nodes.get(element).is_some_and(|node| node.is_member)
+    }
+
+    /// What is in the set below this step from the top, if anything is.
+    pub(crate) fn below(&self, element: &PathElement) -> Option<&Self> {
+        let node = self.nodes.get(element)?;
+        (!node.below.is_empty()).then_some(&node.below)
+    }
+
+    /// The paths of all members. At each level those that end there come first.
+    pub(crate) fn paths(&self) -> Vec<Path> {
+        let here = self.nodes.iter().filter(|(_, node)| node.is_member);
+        let here = here.map(|(element, _)| Path(vec![element.clone()]));
+        let below = self.nodes.iter().flat_map(|(element, node)| {
+            let paths = node.below.paths().into_iter();
+            paths.map(|path| path.after(element.clone()))
+        });
+        here.chain(below).collect()
+    }
+
     /// Whether the field at this path is in the set.
     #[cfg(test)]
-    pub(crate) fn contains(&self, path: &[PathElement]) -> bool {
+    pub(crate) fn contains(&self, Path(path): &Path) -> bool {
         let Some((last, parents)) = path.split_last() else {
             return false;
         };
@@ -105,7 +127,6 @@ impl FieldSet {
     }
 
     /// What is in both.
-    #[cfg(test)]
     #[must_use]
     pub(crate) fn intersection(mut self, other: &Self) -> Self {
         self.keep(|element, node| match other.nodes.get(element) {
@@ -126,6 +147,20 @@ impl FieldSet {
             Some(theirs) => Node {
                 is_member: node.is_member && !theirs.is_member,
                 below: node.below.difference(&theirs.below),
+            },
+            None => node,
+        });
+        self
+    }
+
+    /// What is in this one but neither in `other` nor below something that is.
+    #[must_use]
+    pub(crate) fn without_branches(mut self, other: &Self) -> Self {
+        self.keep(|element, node| match other.nodes.get(element) {
+            Some(theirs) if theirs.is_member => Node::default(),
+            Some(theirs) => Node {
+                below: node.below.without_branches(&theirs.below),
+                ..node
             },
             None => node,
         });

@@ -2,8 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::components::{DELETE_OPTIONS, PATCH, STATUS, list_name, reference, schema_name};
+use super::components::{
+    DELETE_OPTIONS, GROUP_VERSION_KIND, PATCH, STATUS, TOKEN_REQUEST, list_name, reference,
+    schema_name,
+};
 use super::parameters;
+use crate::discovery::{Subresource, subresources, verbs};
 use crate::resource::{Origin, Resource};
 
 /// All paths of a kind.
@@ -25,94 +29,145 @@ pub(super) fn paths(resource: &Resource) -> Map<String, Value> {
         .chain(in_path.iter().copied())
         .collect();
     let one = format!("{all}/{{name}}");
-    let mut paths = Map::new();
+    let below = subresources(resource).into_iter().map(|subresource| {
+        let path = format!("{one}/{}", subresource.name);
+        let operations = below(resource, &subresource);
+        (path, item(operations, &with_name))
+    });
+    let mut paths: Map<String, Value> = below.collect();
     if resource.is_namespaced() {
-        paths.insert(format!("{base}/{plural}"), everywhere(resource));
+        paths.insert(format!("{base}/{plural}"), item(everywhere(resource), &[]));
     }
-    if resource.subresources.status {
-        paths.insert(format!("{one}/status"), status(resource, &with_name));
-    }
-    paths.insert(all, collection(resource, in_path));
-    paths.insert(one, single(resource, &with_name));
+    paths.insert(one, item(single(resource), &with_name));
+    paths.insert(all, item(collection(resource), in_path));
+    paths.retain(|_, item| item.as_object().is_some_and(|item| item.len() > 1));
     paths
 }
 
-fn everywhere(resource: &Resource) -> Value {
+/// Operations by method.
+type Operations = Vec<(&'static str, Value)>;
+
+/// A path: its operations, and what they have in common.
+fn item(operations: Operations, in_path: &[&str]) -> Value {
+    let operations = operations.into_iter();
+    let operations = operations.map(|(method, operation)| (method.to_owned(), operation));
+    let shared = ("parameters".to_owned(), parameters::shared(in_path));
+    operations.chain([shared]).collect()
+}
+
+fn everywhere(resource: &Resource) -> Operations {
+    if !verbs(resource).contains(&"list") {
+        return Vec::new();
+    }
     let call = Call {
-        resource,
-        verb: "list",
-        action: "list",
-        what: "",
         suffix: "ForAllNamespaces",
+        ..Call::new(resource, "list", "list", "")
     };
     let mut get = call.operation(&parameters::query(&parameters::LIST), &list_name(resource));
     get["description"] = format!("list objects of kind {}", resource.names.kind).into();
-    json!({ "get": get, "parameters": parameters::shared(&[]) })
+    vec![("get", get)]
 }
 
-fn collection(resource: &Resource, in_path: &[&str]) -> Value {
-    let scope = scope_word(resource);
-    let call = |verb, action, what| Call {
-        resource,
-        verb,
-        action,
-        what,
-        suffix: "",
-    };
+fn collection(resource: &Resource) -> Operations {
+    let (scope, own) = (scope_word(resource), schema_name(resource));
+    let gather = format!("Collection{scope}");
     let list = parameters::query(&parameters::LIST);
     let write = parameters::query(&parameters::WRITE);
-    let post = call("create", "post", scope).operation(&write, &schema_name(resource));
-    let gather = format!("Collection{scope}");
-    json!({
-        "get": call("list", "list", scope).operation(&list, &list_name(resource)),
-        "post": with_body(post, JSON_BODIES, &schema_name(resource)),
-        "delete": with_body(
-            call("delete", "deletecollection", &gather).operation(&list, STATUS),
-            JSON_BODIES,
-            DELETE_OPTIONS,
-        ),
-        "parameters": parameters::shared(in_path),
-    })
-}
-
-fn single(resource: &Resource, in_path: &[&str]) -> Value {
-    let mut item = readable(resource, in_path, "");
-    let scope = scope_word(resource);
-    let call = Call {
-        resource,
-        verb: "delete",
-        action: "delete",
-        what: scope,
-        suffix: "",
+    let operation = |verb: &&str| {
+        let call = |verb, action, what| Call::new(resource, verb, action, what);
+        Some(match *verb {
+            "list" => {
+                let call = call("list", "list", scope);
+                ("get", call.operation(&list, &list_name(resource)))
+            }
+            "create" => {
+                let post = call("create", "post", scope).operation(&write, &own);
+                ("post", with_body(post, JSON_BODIES, &own))
+            }
+            "deletecollection" => {
+                let call = call("delete", "deletecollection", &gather);
+                let delete = call.operation(&list, STATUS);
+                ("delete", with_body(delete, JSON_BODIES, DELETE_OPTIONS))
+            }
+            _ => return None,
+        })
     };
-    let delete = call.operation(&parameters::query(&parameters::DELETE), STATUS);
-    item["delete"] = with_body(delete, JSON_BODIES, DELETE_OPTIONS);
-    item
+    verbs(resource).iter().filter_map(operation).collect()
 }
 
-fn status(resource: &Resource, in_path: &[&str]) -> Value {
-    readable(resource, in_path, "Status")
+fn single(resource: &Resource) -> Operations {
+    let own = Below {
+        verbs: verbs(resource),
+        suffix: "",
+        body: schema_name(resource),
+    };
+    let mut operations = own.operations(resource);
+    if verbs(resource).contains(&"delete") {
+        let call = Call::new(resource, "delete", "delete", scope_word(resource));
+        let delete = call.operation(&parameters::query(&parameters::DELETE), STATUS);
+        let delete = with_body(delete, JSON_BODIES, DELETE_OPTIONS);
+        operations.push(("delete", delete));
+    }
+    operations
+}
+
+fn below(resource: &Resource, subresource: &Subresource) -> Operations {
+    let suffix = camel_case(subresource.name);
+    let (scope, write) = (scope_word(resource), parameters::query(&parameters::WRITE));
+    let Some(kind) = subresource.kind else {
+        let own = Below {
+            verbs: subresource.verbs,
+            suffix: &suffix,
+            body: schema_name(resource),
+        };
+        return own.operations(resource);
+    };
+    // Of these there is one: a question that is sent and answered.
+    let call = Call {
+        suffix: &suffix,
+        ..Call::new(resource, "create", "post", scope)
+    };
+    let mut post = call.operation(&write, TOKEN_REQUEST);
+    let (group, version) = subresource.group_version.unwrap_or_default();
+    post[GROUP_VERSION_KIND] = json!({ "group": group, "version": version, "kind": kind });
+    vec![("post", with_body(post, JSON_BODIES, TOKEN_REQUEST))]
 }
 
 /// What an object and its status have in common: reading, replacing, patching.
-fn readable(resource: &Resource, in_path: &[&str], suffix: &str) -> Value {
-    let scope = scope_word(resource);
-    let own = schema_name(resource);
-    let call = |verb, action| Call {
-        resource,
-        verb,
-        action,
-        what: scope,
-        suffix,
-    };
-    let put = call("replace", "put").operation(&parameters::query(&parameters::WRITE), &own);
-    let patch = call("patch", "patch").operation(&parameters::query(&parameters::PATCH), &own);
-    json!({
-        "get": call("read", "get").operation(&parameters::query(&parameters::READ), &own),
-        "put": with_body(put, JSON_BODIES, &own),
-        "patch": with_body(patch, patches(resource), PATCH),
-        "parameters": parameters::shared(in_path),
-    })
+struct Below<'a> {
+    verbs: &'a [&'a str],
+    suffix: &'a str,
+    body: String,
+}
+
+impl Below<'_> {
+    fn operations(&self, resource: &Resource) -> Operations {
+        let (scope, own) = (scope_word(resource), &self.body);
+        let call = |verb, action| Call {
+            suffix: self.suffix,
+            ..Call::new(resource, verb, action, scope)
+        };
+        let operation = |verb: &&str| {
+            Some(match *verb {
+                "get" => {
+                    let read = parameters::query(&parameters::READ);
+                    ("get", call("read", "get").operation(&read, own))
+                }
+                "update" => {
+                    let write = parameters::query(&parameters::WRITE);
+                    let put = call("replace", "put").operation(&write, own);
+                    ("put", with_body(put, JSON_BODIES, own))
+                }
+                "patch" => {
+                    let change = parameters::query(&parameters::PATCH);
+                    let patch = call("patch", "patch").operation(&change, own);
+                    ("patch", with_body(patch, patches(resource), PATCH))
+                }
+                _ => return None,
+            })
+        };
+        self.verbs.iter().filter_map(operation).collect()
+    }
 }
 
 const JSON_BODIES: &[&str] = &["application/json", "application/yaml"];
@@ -154,11 +209,22 @@ struct Call<'a> {
     suffix: &'a str,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    fn new(resource: &'a Resource, verb: &'a str, action: &'a str, what: &'a str) -> Self {
+        Self {
+            resource,
+            verb,
+            action,
+            what,
+            suffix: "",
+        }
+    }
+
     fn operation(&self, parameters: &Value, answer: &str) -> Value {
         let names = &self.resource.names;
         let (group, version) = (names.group.as_str(), self.resource.version.as_str());
-        let words = camel_case(if group.is_empty() { "core" } else { group });
+        let trimmed = group.strip_suffix(".k8s.io").unwrap_or(group);
+        let words = camel_case(if group.is_empty() { "core" } else { trimmed });
         let Self {
             verb, what, suffix, ..
         } = self;
@@ -177,7 +243,7 @@ impl Call<'_> {
                 "401": { "description": "Unauthorized" },
             },
             "x-kubernetes-action": self.action,
-            "x-kubernetes-group-version-kind": {
+            GROUP_VERSION_KIND: {
                 "group": group,
                 "version": version,
                 "kind": names.kind,

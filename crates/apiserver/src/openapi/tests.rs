@@ -1,26 +1,31 @@
 //! Kinds in, documents out; what is asked is what kubectl asks.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{document, paths, root};
-use crate::resource::{Resource, Scope, Subresources};
-use crate::table::fixtures::{builtin, resource};
+use super::Library;
+use crate::builtin;
+use crate::resource::{Resource, Subresources};
+use crate::table::fixtures::resource;
 
 fn kinds() -> Vec<Resource> {
     let mut gadgets = resource("views.example.org", "v1", "Gadget", "gadgets");
     gadgets.subresources = Subresources { status: true };
     gadgets.selectable_fields = ["spec.color".to_owned()].into();
-    let mut namespaces = builtin("", "Namespace", "namespaces", Scope::Cluster);
-    namespaces.selectable_fields = ["status.phase".to_owned()].into();
-    vec![gadgets, namespaces]
+    let mut namespaces = builtin::resources();
+    namespaces.retain(|resource| resource.names.plural == "namespaces");
+    std::iter::once(gadgets).chain(namespaces).collect()
 }
 
 fn gadgets() -> Value {
-    document(&kinds(), "apis/views.example.org/v1")
-        .unwrap()
-        .document
+    document("views.example.org", "v1")
+}
+
+fn document(group: &str, version: &str) -> Value {
+    let library = Library::new(&kinds(), None);
+    let document = library.find(group, version).unwrap();
+    serde_json::from_slice(&document.json).unwrap()
 }
 
 /// Every `$ref` in a document.
@@ -42,30 +47,46 @@ fn references(value: &Value) -> Vec<String> {
 
 #[test]
 fn there_is_one_document_for_each_group_and_version() {
-    let paths: Vec<String> = paths(&kinds()).into_iter().collect();
+    let library = Library::new(&kinds(), None);
+    let root: Value = serde_json::from_slice(&library.root().json).unwrap();
+    let paths: Vec<&String> = root["paths"].as_object().unwrap().keys().collect();
     assert_eq!(paths, ["api/v1", "apis/views.example.org/v1"]);
-    assert_eq!(document(&kinds(), "apis/views.example.org/v2"), None);
-    let hash = document(&kinds(), "api/v1").unwrap().hash;
-    let root = root(&BTreeMap::from([("api/v1".to_owned(), hash.clone())]));
-    let url = format!("/openapi/v3/api/v1?hash={hash}");
-    assert_eq!(
-        root,
-        json!({"paths": {"api/v1": {"serverRelativeURL": url}}})
-    );
+    assert_eq!(library.find("views.example.org", "v2"), None);
+    let core = library.find("", "v1").unwrap();
+    let url = format!("/openapi/v3/api/v1?hash={}", core.hash);
+    assert_eq!(root["paths"]["api/v1"], json!({ "serverRelativeURL": url }));
+    assert_eq!(core.address("", "v1"), url);
+}
+
+#[test]
+fn only_what_changed_is_described_again() {
+    let mut kinds = kinds();
+    let first = Library::new(&kinds, None);
+    kinds[0].schema = Arc::default();
+    kinds[0].openapi = Arc::new(json!({ "type": "object", "description": "Another." }));
+    let second = Library::new(&kinds, Some(&first));
+    let address = |library: &Library, group| library.find(group, "v1").unwrap().json.as_ptr();
+    assert_eq!(address(&first, ""), address(&second, ""));
+    let gadgets = |library: &Library| library.find("views.example.org", "v1").unwrap().clone();
+    assert_ne!(gadgets(&first).hash, gadgets(&second).hash);
+    assert_ne!(first.root().hash, second.root().hash);
+    // The same kinds without one of them are other kinds.
+    let less = Library::new(&kinds[1..], Some(&second));
+    assert_eq!(address(&less, ""), address(&second, ""));
+    assert_eq!(less.find("views.example.org", "v1"), None);
 }
 
 #[test]
 fn kubectl_finds_that_patches_can_be_validated_and_tried() {
-    for (path, kind, group, at) in [
+    for (kind, group, at) in [
         (
-            "apis/views.example.org/v1",
             "Gadget",
             "views.example.org",
             "/apis/views.example.org/v1/namespaces/{namespace}/gadgets/{name}",
         ),
-        ("api/v1", "Namespace", "", "/api/v1/namespaces/{name}"),
+        ("Namespace", "", "/api/v1/namespaces/{name}"),
     ] {
-        let document = document(&kinds(), path).unwrap().document;
+        let document = document(group, "v1");
         let patch = &document["paths"][at]["patch"];
         let gvk = json!({"group": group, "version": "v1", "kind": kind});
         assert_eq!(patch["x-kubernetes-group-version-kind"], gvk);
@@ -120,8 +141,8 @@ fn operations_are_named_as_the_real_ones() {
 
 #[test]
 fn a_schema_says_which_kind_it_is_of() {
-    let document = gadgets();
-    let schema = &document["components"]["schemas"]["org.example.views.v1.Gadget"];
+    let custom = gadgets();
+    let schema = &custom["components"]["schemas"]["org.example.views.v1.Gadget"];
     let gvk = json!([{"group": "views.example.org", "kind": "Gadget", "version": "v1"}]);
     assert_eq!(schema["x-kubernetes-group-version-kind"], gvk);
     assert_eq!(
@@ -129,29 +150,28 @@ fn a_schema_says_which_kind_it_is_of() {
         json!([{"fieldPath": "spec.color"}])
     );
     assert_eq!(schema["type"], "object");
-    let list = &document["components"]["schemas"]["org.example.views.v1.GadgetList"];
+    let list = &custom["components"]["schemas"]["org.example.views.v1.GadgetList"];
     assert_eq!(list["required"], json!(["items"]));
-    let core = document_of("api/v1");
+    let core = document("", "v1");
     let schema = &core["components"]["schemas"]["io.k8s.api.core.v1.Namespace"];
-    assert!(schema.is_object());
+    let gvk = json!([{"group": "", "kind": "Namespace", "version": "v1"}]);
+    assert_eq!(schema["x-kubernetes-group-version-kind"], gvk);
     assert_eq!(schema.get("x-kubernetes-selectable-fields"), None);
     let paths: Vec<&String> = core["paths"].as_object().unwrap().keys().collect();
-    assert_eq!(paths, ["/api/v1/namespaces", "/api/v1/namespaces/{name}"]);
-}
-
-fn document_of(path: &str) -> Value {
-    document(&kinds(), path).unwrap().document
+    let one = "/api/v1/namespaces/{name}";
+    let below = ["/finalize", "/status"].map(|below| format!("{one}{below}"));
+    assert_eq!(paths, ["/api/v1/namespaces", one, &below[0], &below[1]]);
 }
 
 #[test]
 fn every_reference_leads_somewhere() {
-    for path in paths(&kinds()) {
-        let document = document_of(&path);
+    for group in ["", "views.example.org"] {
+        let document = document(group, "v1");
         let references = references(&document);
         assert!(!references.is_empty());
         for reference in references {
             let pointer = reference.strip_prefix('#').unwrap();
-            assert!(document.pointer(pointer).is_some(), "{path} {reference}");
+            assert!(document.pointer(pointer).is_some(), "{group} {reference}");
         }
     }
 }

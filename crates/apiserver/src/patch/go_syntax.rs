@@ -1,12 +1,12 @@
-//! Values as Go's `%v` and `%T` write them, which is how kube-apiserver's messages about strategic
-//! merge patches show them.
+//! Values as Go's `%v`, `%#v` and `%T` write them, which is how kube-apiserver's messages about
+//! patches show them.
 
 use std::fmt;
 
 use serde_json::Value;
 
 /// A value as `%v` writes it: `map[a:1 b:[x y]]`.
-pub(super) struct Shown<'a>(pub(super) &'a Value);
+pub(crate) struct Shown<'a>(pub(crate) &'a Value);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,7 +28,7 @@ impl fmt::Display for Shown<'_> {
 }
 
 /// A list as `%v` writes it: `[x y]`.
-pub(super) struct ShownList<'a>(pub(super) &'a [Value]);
+pub(crate) struct ShownList<'a>(pub(crate) &'a [Value]);
 
 impl fmt::Display for ShownList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,8 +37,34 @@ impl fmt::Display for ShownList<'_> {
     }
 }
 
+/// A value as `%#v` writes it: `map[string]interface {}{"a":1}`.
+pub(crate) struct Literal<'a>(pub(crate) &'a Value);
+
+impl fmt::Display for Literal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Null => f.write_str("interface {}(nil)"),
+            Value::Bool(value) => write!(f, "{value}"),
+            Value::Number(value) => write!(f, "{value}"),
+            Value::String(value) => write!(f, "{value:?}"),
+            Value::Array(items) => {
+                let items: Vec<String> =
+                    items.iter().map(|item| Literal(item).to_string()).collect();
+                write!(f, "[]interface {{}}{{{}}}", items.join(", "))
+            }
+            Value::Object(fields) => {
+                let fields = fields.iter();
+                let fields: Vec<String> = fields
+                    .map(|(name, value)| format!("{name:?}:{}", Literal(value)))
+                    .collect();
+                write!(f, "map[string]interface {{}}{{{}}}", fields.join(", "))
+            }
+        }
+    }
+}
+
 /// The type that Go decodes a value to.
-pub(super) fn type_of(value: &Value) -> &'static str {
+pub(crate) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "%!s(<nil>)",
         Value::Bool(_) => "bool",

@@ -1,5 +1,6 @@
 //! JSON patch (RFC 6902) in kube-apiserver's dialect.
 
+mod explain;
 mod operation;
 mod pointer;
 
@@ -52,6 +53,22 @@ pub(super) fn apply(current: &Object, patch: &Value) -> Result<Value, Refusal> {
     for operation in &operations {
         // The API does not tell which operation failed, nor why.
         document.perform(operation).ok_or_else(rejected)?;
+    }
+    Ok(document.root)
+}
+
+/// What `current` becomes under `operations`, or why one of them cannot be performed.
+pub(super) fn apply_explained(current: &Object, operations: &[Value]) -> Result<Value, String> {
+    let mut document = Document {
+        root: Value::Object(current.clone()),
+        copied: 0,
+    };
+    for value in operations {
+        let operation = Operation::read(value).map_err(|refusal| refusal.message)?;
+        if document.perform(&operation).is_none() {
+            let word = value.get("op").and_then(Value::as_str).unwrap_or("unknown");
+            return Err(explain::explain(&mut document.root, &operation, word));
+        }
     }
     Ok(document.root)
 }

@@ -35,7 +35,14 @@ pub(super) fn apply(schema: &Schema, current: &Object, patch: &Value) -> Result<
                 schema: Some(schema),
                 is_root: true,
             };
-            Ok(merge(root, current.clone(), patch)?)
+            let mut merged = merge(root, current.clone(), patch)?;
+            // What it is was clear before, whatever the patch leaves.
+            for field in ["apiVersion", "kind"] {
+                if let (false, Some(value)) = (merged.contains_key(field), current.get(field)) {
+                    merged.insert(field.to_owned(), value.clone());
+                }
+            }
+            Ok(merged)
         }
         Value::Null => Ok(current.clone()),
         other @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => Err(
@@ -193,6 +200,10 @@ fn merge_field(
 ) -> Result<(), Flaw> {
     match (original.get_mut(name), value) {
         (_, Value::Null) => drop(original.remove(name)),
+        // Taken as it stands: even what looks like a directive is a field here.
+        (Some(_), value) if node.schema.is_some_and(|schema| schema.replaced) => {
+            original.insert(name.to_owned(), value.clone());
+        }
         (Some(Value::Object(live)), Value::Object(patch)) => {
             *live = merge(node, std::mem::take(live), patch)?;
         }

@@ -25,7 +25,11 @@ pub(crate) enum Fault {
     /// A value of the wrong type; shown like `Invalid`.
     TypeInvalid(Value),
     NotSupported(Value),
+    /// A value in a form of its own.
+    NotSupportedText(String),
     Duplicate(Value),
+    /// A value in a form of its own.
+    DuplicateText(String),
     /// An object or list as a whole, which is not shown.
     DuplicateWhole,
     Forbidden,
@@ -124,7 +128,9 @@ impl FieldError {
             | Fault::TypeInvalid(value)
             | Fault::NotSupported(value)
             | Fault::Duplicate(value) => body = format!("{body}: {}", Shown(value)),
-            Fault::InvalidText(text) => body = format!("{body}: {text}"),
+            Fault::InvalidText(text)
+            | Fault::NotSupportedText(text)
+            | Fault::DuplicateText(text) => body = format!("{body}: {text}"),
             Fault::TooMany(count) => body = format!("{body}: {count}"),
             Fault::Required
             | Fault::InvalidWhole
@@ -153,8 +159,8 @@ impl Fault {
             Self::Invalid(_) | Self::InvalidWhole | Self::InvalidText(_) | Self::TypeInvalid(_) => {
                 "Invalid value"
             }
-            Self::NotSupported(_) => "Unsupported value",
-            Self::Duplicate(_) | Self::DuplicateWhole => "Duplicate value",
+            Self::NotSupported(_) | Self::NotSupportedText(_) => "Unsupported value",
+            Self::Duplicate(_) | Self::DuplicateText(_) | Self::DuplicateWhole => "Duplicate value",
             Self::Forbidden => "Forbidden",
             Self::TooLong => "Too long",
             Self::TooMany(_) => "Too many",
@@ -167,8 +173,10 @@ impl Fault {
             Self::Required => "FieldValueRequired",
             Self::Invalid(_) | Self::InvalidWhole | Self::InvalidText(_) => "FieldValueInvalid",
             Self::TypeInvalid(_) => "FieldValueTypeInvalid",
-            Self::NotSupported(_) => "FieldValueNotSupported",
-            Self::Duplicate(_) | Self::DuplicateWhole => "FieldValueDuplicate",
+            Self::NotSupported(_) | Self::NotSupportedText(_) => "FieldValueNotSupported",
+            Self::Duplicate(_) | Self::DuplicateText(_) | Self::DuplicateWhole => {
+                "FieldValueDuplicate"
+            }
             Self::Forbidden => "FieldValueForbidden",
             Self::TooLong => "FieldValueTooLong",
             Self::TooMany(_) => "FieldValueTooMany",

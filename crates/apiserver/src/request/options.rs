@@ -123,6 +123,21 @@ impl Query {
         checked.map(|_revision| ())
     }
 
+    /// Who applies, which they have to say, and whether they take fields from others.
+    pub(crate) fn applier(&self) -> Result<(&str, bool), Refusal> {
+        let subject = Subject {
+            group: "meta.k8s.io",
+            what: "PatchOptions",
+            name: "",
+        };
+        let manager = self.text("fieldManager").ok_or_else(|| {
+            let why = "is required for apply patch";
+            let error = FieldError::required(FieldPath::of("fieldManager"), why);
+            Refusal::invalid(subject, &[error])
+        })?;
+        Ok((manager, self.flag("force")))
+    }
+
     /// Refuses what only server-side apply may ask.
     pub(crate) fn check_patch(&self) -> Result<(), Refusal> {
         if self.text("force").is_none() {
@@ -363,8 +378,12 @@ impl DeleteOptions {
         })
     }
 
-    fn from_query(query: &Query) -> Object {
+    /// The options in a query, as a body would say them.
+    pub(crate) fn from_query(query: &Query) -> Object {
         let mut body = Object::new();
+        if let Ok(Some(seconds)) = query.integer("gracePeriodSeconds") {
+            body.insert("gracePeriodSeconds".into(), seconds.into());
+        }
         if let Some(policy) = query.text("propagationPolicy") {
             body.insert("propagationPolicy".into(), policy.into());
         }

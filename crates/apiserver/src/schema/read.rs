@@ -150,6 +150,8 @@ pub(super) fn schema(node: &Object) -> Schema {
         },
         preserve_unknown: flag(node, "x-kubernetes-preserve-unknown-fields"),
         int_or_string: flag(node, "x-kubernetes-int-or-string"),
+        any_scalar: kind(node) == Some(Type::String)
+            && !matches!(text(node, "format"), "" | "byte"),
         embedded_resource: flag(node, "x-kubernetes-embedded-resource"),
         keywords: keywords(node),
         ..Schema::default()

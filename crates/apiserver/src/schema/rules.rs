@@ -6,10 +6,13 @@
 //! at the past.
 
 mod check;
+mod expression;
 mod functions;
 mod kinds;
 mod program;
 mod values;
+
+pub(crate) use self::expression::{Expression, Variables};
 
 use kube_cel::cel;
 use serde_json::Value;

@@ -35,6 +35,12 @@ impl FieldSelector {
         self.0.is_empty()
     }
 
+    /// Whether it takes one name at most: then nothing comes after a match.
+    pub(crate) fn names_one(&self) -> bool {
+        let names = |term: &Term| term.field == "metadata.name" && term.wanted;
+        self.0.iter().any(names)
+    }
+
     /// Whether an object is selected whose fields `text` reads.
     pub(crate) fn matches(&self, mut text: impl FnMut(&str) -> String) -> bool {
         self.0

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::lexer::{Lexer, is_identifier};
 use super::syntax::{key_problems, value_problems};
 use crate::refusal::{FieldError, FieldPath, Refusal};
@@ -35,6 +37,36 @@ impl LabelSelector {
         parser.selector().map(Self).map_err(Refusal::bad_request)
     }
 
+    /// A selector as objects carry it: `matchLabels` and `matchExpressions`, which have been judged before. Nothing
+    /// selects everything.
+    pub(crate) fn of_object(selector: &Value) -> Self {
+        let labels = selector.get("matchLabels").and_then(Value::as_object);
+        let labels = labels
+            .into_iter()
+            .flatten()
+            .map(|(key, value)| Requirement {
+                key: key.clone(),
+                demand: Demand::In(texts([value])),
+            });
+        let expressions = selector.get("matchExpressions").and_then(Value::as_array);
+        let expressions = expressions.into_iter().flatten().map(|requirement| {
+            let text = |field: &str| requirement.get(field).and_then(Value::as_str);
+            let values = requirement.get("values").and_then(Value::as_array);
+            let values = texts(values.into_iter().flatten());
+            Requirement {
+                key: text("key").unwrap_or_default().to_owned(),
+                demand: match text("operator").unwrap_or_default() {
+                    "NotIn" => Demand::NotIn(values),
+                    "Exists" => Demand::Exists,
+                    "DoesNotExist" => Demand::Missing,
+                    // `In`, and whatever else is in no set.
+                    _ => Demand::In(values),
+                },
+            }
+        });
+        Self(labels.chain(expressions).collect())
+    }
+
     /// Whether everything is selected.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -45,6 +77,11 @@ impl LabelSelector {
         let met = |requirement: &Requirement| requirement.demand.is_met_by(label(&requirement.key));
         self.0.iter().all(met)
     }
+}
+
+fn texts<'a>(values: impl IntoIterator<Item = &'a Value>) -> BTreeSet<String> {
+    let texts = values.into_iter().filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
 }
 
 impl Demand {

@@ -1,18 +1,18 @@
 //! What is answered besides objects: health, versions, discovery, API documents, a backup.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, ETAG, HeaderValue, VARY};
 use http::{Response, StatusCode};
 use serde_json::Value;
+use tokio::sync::OnceCell;
 
 use super::{Headers, ResponseBody, respond};
 use crate::catalog::Catalog;
-use crate::discovery::{self, Root};
+use crate::discovery::{self, Aggregated, Root};
 use crate::media_type::{self, Endpoint, View};
-use crate::openapi::{self, Document};
+use crate::openapi::Library;
 use crate::present;
 use crate::refusal::Refusal;
 use crate::request::Route;
@@ -21,10 +21,14 @@ use crate::shared::Shared;
 use crate::storage::Loaded;
 use crate::storage::backup::{self, Snapshot};
 
+mod openapi;
+
 /// Documents that are made from the catalog, kept until it changes.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     cached: Mutex<Option<Arc<Cached>>>,
+    /// The descriptions of the kinds of some catalog: what has not changed since need not be made again.
+    described: Mutex<Option<Arc<Library>>>,
 }
 
 /// Everything that one catalog leads to.
@@ -32,11 +36,13 @@ pub(crate) struct Documents {
 struct Cached {
     generation: u64,
     resources: Vec<Resource>,
-    openapi: OnceLock<BTreeMap<String, Document>>,
+    core: OnceLock<Aggregated>,
+    groups: OnceLock<Aggregated>,
+    openapi: OnceCell<Arc<Library>>,
 }
 
 impl Documents {
-    pub(super) fn answer(
+    pub(super) async fn answer(
         &self,
         shared: &Shared,
         route: &Route,
@@ -53,9 +59,9 @@ impl Documents {
             Route::Version => document(headers, &discovery::version()),
             Route::CoreVersions => {
                 let legacy = || discovery::api_versions(&headers.host);
-                discovery_root(headers, resources, Root::Core, legacy)
+                discovery_root(headers, &cached, Root::Core, legacy)
             }
-            Route::Groups => discovery_root(headers, resources, Root::Groups, || {
+            Route::Groups => discovery_root(headers, &cached, Root::Groups, || {
                 discovery::group_list(resources)
             }),
             Route::Group(group) => {
@@ -67,14 +73,11 @@ impl Documents {
                     .ok_or_else(Refusal::no_such_path)?;
                 document(headers, &list)
             }
-            Route::OpenApi => {
-                let documents = cached.openapi().iter();
-                let hashes = documents
-                    .map(|(path, document)| (path.clone(), document.hash.clone()))
-                    .collect();
-                document(headers, &openapi::root(&hashes))
+            Route::OpenApi => openapi::root(headers, &*self.library(&cached).await?),
+            Route::OpenApiOf { group, version } => {
+                let library = self.library(&cached).await?;
+                openapi::document(headers, &library, (group, version), shared.clock.now())
             }
-            Route::OpenApiOf { group, version } => cached.openapi_of(group, version, headers),
             Route::Backup => backup(shared),
             Route::Objects(_) => Err(Refusal::no_such_path()),
         }
@@ -89,6 +92,25 @@ impl Documents {
             Some(_) | None => Arc::clone(cached.insert(Arc::new(Cached::of(&catalog)))),
         }
     }
+
+    /// The descriptions of all kinds. Making them takes longer than others should have to wait, so a thread that may
+    /// be busy does it.
+    async fn library(&self, cached: &Arc<Cached>) -> Result<Arc<Library>, Refusal> {
+        let described = || {
+            self.described
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let make = async || {
+            let (earlier, of) = (described().clone(), Arc::clone(cached));
+            let making = move || Arc::new(Library::new(&of.resources, earlier.as_deref()));
+            let made = tokio::task::spawn_blocking(making).await;
+            let made = made.map_err(Refusal::internal)?;
+            *described() = Some(Arc::clone(&made));
+            Ok(made)
+        };
+        cached.openapi.get_or_try_init(make).await.cloned()
+    }
 }
 
 impl Cached {
@@ -99,46 +121,24 @@ impl Cached {
                 .resources()
                 .map(|resource| (**resource).clone())
                 .collect(),
-            openapi: OnceLock::new(),
+            core: OnceLock::new(),
+            groups: OnceLock::new(),
+            openapi: OnceCell::new(),
         }
     }
 
-    fn openapi(&self) -> &BTreeMap<String, Document> {
-        self.openapi.get_or_init(|| {
-            let paths = openapi::paths(&self.resources).into_iter();
-            paths
-                .filter_map(|path| Some((path.clone(), openapi::document(&self.resources, &path)?)))
-                .collect()
-        })
-    }
-
-    fn openapi_of(
-        &self,
-        group: &str,
-        version: &str,
-        headers: &Headers,
-    ) -> Result<Response<ResponseBody>, Refusal> {
-        let path = match group {
-            "" => format!("api/{version}"),
-            group => format!("apis/{group}/{version}"),
+    fn aggregated(&self, root: Root) -> &Aggregated {
+        let made = match root {
+            Root::Core => &self.core,
+            Root::Groups => &self.groups,
         };
-        let found = self
-            .openapi()
-            .get(&path)
-            .ok_or_else(Refusal::no_such_path)?;
-        let etag = format!("\"{}\"", found.hash);
-        if headers.if_none_match.as_deref() == Some(&etag) {
-            return Ok(not_modified(&etag));
-        }
-        let mut response = document(headers, &found.document)?;
-        tag(&mut response, &etag);
-        Ok(response)
+        made.get_or_init(|| discovery::aggregated(&self.resources, root))
     }
 }
 
 fn discovery_root(
     headers: &Headers,
-    resources: &[Resource],
+    cached: &Cached,
     root: Root,
     legacy: impl Fn() -> Value,
 ) -> Result<Response<ResponseBody>, Refusal> {
@@ -146,7 +146,7 @@ fn discovery_root(
     if form.view != View::AggregatedDiscovery {
         return document(headers, &legacy());
     }
-    let aggregated = discovery::aggregated(resources, root);
+    let aggregated = cached.aggregated(root);
     if headers
         .if_none_match
         .as_deref()

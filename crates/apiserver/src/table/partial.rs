@@ -32,7 +32,8 @@ pub(crate) fn list<'o>(
         "kind": "PartialObjectMetadataList",
         "apiVersion": version.api_version(),
         "metadata": metadata,
-        "items": items,
+        // As Go writes a list that was never filled.
+        "items": (!items.is_empty()).then_some(items),
     })
 }
 

@@ -5,10 +5,13 @@
 //! difference that `conformance/differences.toml` does not list is an error, and so is a line there
 //! that accepts none.
 //!
+//! Beside them go histories by chance, from seeds: see [`histories`].
+//!
 //! `CONFORMANCE_ONLY=lists` runs the sequences whose place starts with that, and prints what the real
 //! API answered: the way to write one.
 
 mod compare;
+mod histories;
 mod normal;
 mod rules;
 mod sequence;
@@ -20,47 +23,41 @@ use std::env;
 use std::fmt::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Instant;
 
 use apiserver::{AdminCredential, Apiserver, Kubeconfig, Options};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use kube::config::{self, KubeConfigOptions};
 use kube::{Client, Config};
+use rand::rngs::StdRng;
+use rand::{Rng as _, SeedableRng as _};
+use tempfile::TempDir;
 use testkit::control_plane::{self, Identity};
 
 use compare::Difference;
+use histories::Histories;
 use rules::Rules;
 use sequence::Sequence;
 use side::Side;
-use transcript::Exchange;
+use transcript::{Exchange, NEXT_EVENT};
 
 /// So many sequences are under way at once: most of them wait for the other side.
 const AT_ONCE: usize = 12;
 
+/// The seeds of every run.
+const SEEDS: [u64; 4] = [1, 2, 5, 8];
+
+/// So many operations every run has at least.
+const OPERATIONS: usize = 10_000;
+
 #[tokio::test]
 async fn the_embedded_api_answers_as_the_real_one() {
-    let rules = match Rules::read(&conformance().join("differences.toml")) {
-        Ok(rules) => rules,
-        Err(why) => panic!("{why}"),
-    };
-    let mut embedded = Apiserver::open(Options::default())
-        .await
-        .expect("an API without a disk opens");
-    // Tokens are signed with the key of whoever listens; the sequences themselves need no socket.
-    let folder = tempfile::tempdir().expect("there is room for a file");
-    let kubeconfig = Kubeconfig {
-        path: folder.path().join("kubeconfig"),
-        credential: AdminCredential::Token,
-    };
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    embedded
-        .listen(listener, kubeconfig)
-        .expect("a port that is bound can be listened on");
-    let ours = Side {
-        name: "the embedded API",
-        client: embedded.client(),
-    };
-    let (found, problems) = compare_all(&ours, "", &real_side().await, "").await;
+    let rules = rules();
+    let embedded = embedded().await;
+    let (ours, theirs) = (embedded.side(), real_side().await);
+    let (found, problems) = compare_all(&ours, "", &theirs, "").await;
     let found = found.iter().filter(|difference| !rules.accept(difference));
     let mut problems: Vec<_> = found.map(ToString::to_string).chain(problems).collect();
     if only().is_none() {
@@ -72,6 +69,102 @@ async fn the_embedded_api_answers_as_the_real_one() {
         );
     }
     report(&problems);
+}
+
+#[tokio::test]
+async fn generated_histories_are_answered_as_by_the_real_one() {
+    let rules = rules();
+    let embedded = embedded().await;
+    let (ours, theirs) = (embedded.side(), real_side().await);
+    let began = Instant::now();
+    let mut histories = Histories::new(&conformance().join("histories"), &ours, &theirs, &rules);
+    let (mut seeds, wanted) = (
+        seeds(),
+        variable("CONFORM_OPERATIONS").unwrap_or(OPERATIONS),
+    );
+    println!("seeds: {seeds:?}");
+    for seed in seeds.clone() {
+        histories.run(seed, only().as_deref()).await;
+    }
+    while only().is_none() && histories.operations() < wanted {
+        let seed = seeds.last().map_or(0, |last| last + 1);
+        println!("and one more: {seed}");
+        seeds.push(seed);
+        histories.run(seed, None).await;
+    }
+    let (operations, seconds) = (histories.operations(), began.elapsed().as_secs_f64());
+    println!(
+        "{}\nin {seconds:.0} s with seeds {seeds:?}",
+        histories.table()
+    );
+    let mut problems = histories.problems().await;
+    if only().is_none() {
+        problems.extend(histories.missing());
+        assert!(operations >= wanted, "{operations} operations are too few");
+    }
+    report(&problems);
+}
+
+/// The seeds of this run: the one that is asked for, or those of every run. `CONFORM_FRESH` adds one that no run had.
+fn seeds() -> Vec<u64> {
+    let fresh = || StdRng::from_os_rng().random_range(1_000..100_000);
+    let fresh = env::var_os("CONFORM_FRESH").map(|_| fresh());
+    match variable("CONFORM_SEED") {
+        Some(seed) => vec![seed],
+        None => SEEDS.into_iter().chain(fresh).collect(),
+    }
+}
+
+fn variable<T: FromStr>(name: &str) -> Option<T> {
+    let text = env::var(name).ok()?;
+    let read = text.parse().ok();
+    Some(read.unwrap_or_else(|| panic!("{name} is no number")))
+}
+
+fn rules() -> Rules {
+    Rules::read(&conformance().join("differences.toml")).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// The embedded API with the kinds of the histories, and the folder that its kubeconfig is in.
+struct Embedded {
+    api: Apiserver,
+    _folder: TempDir,
+}
+
+impl Embedded {
+    fn side(&self) -> Side {
+        Side {
+            name: "the embedded API",
+            client: self.api.client(),
+        }
+    }
+}
+
+async fn embedded() -> Embedded {
+    let mut api = Apiserver::open(Options::default())
+        .await
+        .expect("an API without a disk opens");
+    // Tokens are signed with the key of whoever listens; the sequences themselves need no socket.
+    let folder = tempfile::tempdir().expect("there is room for a file");
+    let kubeconfig = Kubeconfig {
+        path: folder.path().join("kubeconfig"),
+        credential: AdminCredential::Token,
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    api.listen(listener, kubeconfig)
+        .expect("a port that is bound can be listened on");
+    install(&api.client()).await;
+    Embedded {
+        api,
+        _folder: folder,
+    }
+}
+
+/// The kinds that histories are about, beside the built-in ones.
+async fn install(client: &Client) {
+    let definitions = histories::definitions(&conformance().join("histories"));
+    let installed = testkit::crds::install(client, &definitions).await;
+    installed.unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[tokio::test]
@@ -94,6 +187,7 @@ async fn real_side() -> Side {
     let mut config = config.expect("the control plane's file is whole");
     config.default_retry = false;
     let client = Client::try_from(config).expect("the control plane's certificate is whole");
+    install(&client).await;
     Side {
         name: "the real API",
         client,
@@ -112,8 +206,8 @@ async fn compare_all(
         let our_ns = format!("{our_prefix}{}", sequence.place);
         let their_ns = format!("{their_prefix}{}", sequence.place);
         let (ours, theirs) = tokio::join!(
-            transcript::record(ours, sequence, &our_ns),
-            transcript::record(theirs, sequence, &their_ns),
+            transcript::record(ours, sequence, &our_ns, NEXT_EVENT),
+            transcript::record(theirs, sequence, &their_ns, NEXT_EVENT),
         );
         judge(sequence, (ours, &our_ns), (theirs, &their_ns))
     });

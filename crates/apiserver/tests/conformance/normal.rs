@@ -201,10 +201,11 @@ impl Renaming<'_> {
         if TOKEN.is_match(text) {
             return "<token>".to_owned();
         }
-        let mut text = text.replace(self.ns, "{ns}");
+        let mut text = text.to_owned();
         for (name, renamed) in &self.choices.names {
             text = text.replace(name, renamed);
         }
+        let text = text.replace(self.ns, "{ns}");
         let text = TIME.replace_all(&text, |found: &Captures<'_>| self.time(found));
         let text = UID.replace_all(&text, |found: &Captures<'_>| {
             let known = self.choices.uids.iter().any(|uid| *uid == found[0]);

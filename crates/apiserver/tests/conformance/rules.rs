@@ -79,6 +79,11 @@ impl Rules {
         accepting.is_some()
     }
 
+    /// Whether a rule would, which is not counted.
+    pub(crate) fn would_accept(&self, difference: &Difference) -> bool {
+        self.0.iter().any(|rule| rule.accepts(difference))
+    }
+
     /// The rules that accepted nothing so far, as text.
     pub(crate) fn unused(&self) -> Vec<String> {
         let unused = self.0.iter().filter(|rule| !rule.used.get());

@@ -16,6 +16,9 @@
 //! - eventually GET /api/v1/namespaces/{ns}/configmaps/a: {code: 404}
 //! ```
 //!
+//! An update is written as clients make it with `save: {object: ""}`, which saves a whole answer, and
+//! `edit: {of: object, with: {data: {k: w}}}`, which sends it back with a merge patch on it.
+//!
 //! Every step expects success from the real API unless it names a `code`; that both sides answer
 //! alike is checked besides. `{ns}` is a namespace of the sequence's own, `{i}` counts the `times`
 //! that a request is sent.
@@ -71,6 +74,8 @@ pub(crate) struct Details {
     pub(crate) body: Option<Value>,
     /// Sent as it stands.
     pub(crate) raw: Option<Raw>,
+    /// Sent as JSON: an object as it was answered, and what is different.
+    pub(crate) edit: Option<Edit>,
     /// What kind of patch it is: `merge`, `json`, `strategic` or `apply`.
     #[serde(rename = "type")]
     pub(crate) patch: Option<Patch>,
@@ -105,7 +110,15 @@ pub(crate) enum Part {
     Repeated { text: String, times: usize },
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+/// A saved answer and a merge patch for it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Edit {
+    pub(crate) of: String,
+    pub(crate) with: Value,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Patch {
     Json,
@@ -165,22 +178,26 @@ pub(crate) fn read(stem: &str, text: &str) -> Result<Vec<Sequence>, String> {
             let place = format!("{stem}-{}", number + 1);
             let document: Document =
                 serde_json::from_value(document).map_err(|error| format!("{place}: {error}"))?;
-            let steps = document.steps.into_iter().enumerate();
-            let steps = steps
-                .map(|(at, value)| {
-                    step(value).map_err(|why| format!("{place}, step {}: {why}", at + 1))
-                })
-                .collect::<Result<_, _>>()?;
-            Ok(Sequence {
-                place,
-                name: document.name,
-                steps,
-            })
+            Sequence::of(place, document.name, document.steps)
         })
         .collect()
 }
 
-fn step(value: Value) -> Result<Step, String> {
+impl Sequence {
+    /// A sequence from the steps as they are written.
+    pub(crate) fn of(place: String, name: String, steps: Vec<Value>) -> Result<Self, String> {
+        let steps = steps.into_iter().enumerate();
+        let steps = steps
+            .map(|(at, value)| {
+                step(value).map_err(|why| format!("{place}, step {}: {why}", at + 1))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { place, name, steps })
+    }
+}
+
+/// A step as it is written.
+pub(crate) fn step(value: Value) -> Result<Step, String> {
     let (title, rest) = line(value)?;
     let words: Vec<&str> = title.split(' ').collect();
     let action = match words.as_slice() {
@@ -228,8 +245,13 @@ fn request(method: &str, path: &str, details: Value) -> Result<Request, String> 
     } else {
         serde_json::from_value(details).map_err(|error| error.to_string())?
     };
-    if details.body.is_some() && details.raw.is_some() {
-        return Err("either `body` or `raw`".to_owned());
+    let bodies = [
+        details.body.is_some(),
+        details.raw.is_some(),
+        details.edit.is_some(),
+    ];
+    if bodies.into_iter().filter(|given| *given).count() > 1 {
+        return Err("one of `body`, `raw` and `edit`".to_owned());
     }
     Ok(Request {
         method,

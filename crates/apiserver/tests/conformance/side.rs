@@ -1,6 +1,6 @@
 //! One of the two APIs: a request goes in, an answer or a stream of lines comes out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -37,7 +37,9 @@ pub(crate) struct Answer {
 
 /// The lines of a watch. Dropping it ends the watch.
 pub(crate) struct Lines {
-    lines: UnboundedReceiver<Value>,
+    coming: UnboundedReceiver<Value>,
+    /// Lines that were counted and not taken yet.
+    counted: VecDeque<Value>,
     reader: AbortHandle,
 }
 
@@ -104,16 +106,41 @@ impl Answer {
 
 impl Lines {
     fn of(body: Body) -> Self {
-        let (sender, lines) = mpsc::unbounded_channel();
+        let (sender, coming) = mpsc::unbounded_channel();
         let reader = tokio::spawn(read_lines(body, sender)).abort_handle();
-        Self { lines, reader }
+        Self {
+            coming,
+            counted: VecDeque::new(),
+            reader,
+        }
     }
 
     /// The next line, `Ok(None)` at the end of the stream, an error when nothing came in time.
     pub(crate) async fn next(&mut self, patience: Duration) -> Result<Option<Value>, ()> {
-        timeout(patience, self.lines.recv())
+        if let Some(line) = self.counted.pop_front() {
+            return Ok(Some(line));
+        }
+        timeout(patience, self.coming.recv())
             .await
             .map_err(|_elapsed| ())
+    }
+}
+
+impl Lines {
+    /// Of the lines up to the first that `is_last`, how many count. None of them is taken.
+    pub(crate) async fn count(
+        &mut self,
+        patience: Duration,
+        counts: impl Fn(&Value) -> bool,
+        is_last: impl Fn(&Value) -> bool,
+    ) -> usize {
+        while !self.counted.iter().any(&is_last) {
+            match timeout(patience, self.coming.recv()).await {
+                Ok(Some(line)) => self.counted.push_back(line),
+                Ok(None) | Err(_) => break,
+            }
+        }
+        self.counted.iter().filter(|line| counts(line)).count()
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::header::{CONTENT_TYPE, USER_AGENT};
 use serde_json::{Value, json};
 
-use crate::sequence::{Action, Details, Events, Request, Sequence};
+use crate::sequence::{Action, Details, Events, Request, Sequence, Step};
 use crate::side::{Answer, Lines, Side};
 use crate::values::Values;
 
@@ -15,7 +15,7 @@ use crate::values::Values;
 const EVENTUALLY: Duration = Duration::from_secs(30);
 
 /// How long an event may take.
-const NEXT_EVENT: Duration = Duration::from_secs(10);
+pub(crate) const NEXT_EVENT: Duration = Duration::from_secs(10);
 
 /// Who sends the requests, which the API remembers in `managedFields`.
 const AGENT: &str = "conformance/1.0";
@@ -32,50 +32,80 @@ pub(crate) struct Exchange {
     pub(crate) unexpected: Option<String>,
 }
 
-/// Sends a sequence in the namespace `ns`, which is made for it.
+/// Sends a sequence in the namespace `ns`, which is made for it. An event may take as long as `patience`.
 pub(crate) async fn record(
     side: &Side,
     sequence: &Sequence,
     ns: &str,
+    patience: Duration,
 ) -> Result<Vec<Exchange>, String> {
-    let mut recorder = Recorder {
-        side,
-        values: Values::default(),
-        streams: BTreeMap::new(),
-    };
-    recorder.values.set("ns", ns);
-    recorder.make_namespace().await?;
+    let mut recorder = Recorder::begin(side, ns).await?;
+    recorder.patience = patience;
     let mut exchanges = Vec::new();
     for (at, step) in sequence.steps.iter().enumerate() {
-        let answers = recorder
-            .take(&step.action)
-            .await
-            .map_err(|why| format!("{}, step {}: {why}", sequence.place, at + 1))?;
-        exchanges.extend(
-            answers
-                .into_iter()
-                .map(|(sent, answer, unexpected)| Exchange {
-                    number: at + 1,
-                    title: step.title.clone(),
-                    sent,
-                    answer,
-                    unexpected,
-                }),
-        );
+        let taken = recorder.step(at + 1, step).await;
+        exchanges.extend(taken.map_err(|why| format!("{}, {why}", sequence.place))?);
     }
     Ok(exchanges)
 }
 
 type Taken = (String, Answer, Option<String>);
 
-struct Recorder<'a> {
+/// Sends steps one after the other and remembers what they save.
+pub(crate) struct Recorder<'a> {
     side: &'a Side,
     values: Values,
     /// The open watches by name, each with what was sent for it.
     streams: BTreeMap<String, (String, Lines)>,
+    patience: Duration,
 }
 
-impl Recorder<'_> {
+impl<'a> Recorder<'a> {
+    /// For a sequence in the namespace `ns`, which is made for it.
+    pub(crate) async fn begin(side: &'a Side, ns: &str) -> Result<Self, String> {
+        let mut recorder = Recorder {
+            side,
+            values: Values::default(),
+            streams: BTreeMap::new(),
+            patience: NEXT_EVENT,
+        };
+        recorder.values.set("ns", ns);
+        recorder.make_namespace().await?;
+        Ok(recorder)
+    }
+
+    /// Takes one step and tells what came of it: more than one answer if it is sent several times.
+    pub(crate) async fn step(
+        &mut self,
+        number: usize,
+        step: &Step,
+    ) -> Result<Vec<Exchange>, String> {
+        let taken = self.take(&step.action).await;
+        let taken = taken.map_err(|why| format!("step {number}: {why}"))?;
+        let exchange = |(sent, answer, unexpected)| Exchange {
+            number,
+            title: step.title.clone(),
+            sent,
+            answer,
+            unexpected,
+        };
+        Ok(taken.into_iter().map(exchange).collect())
+    }
+
+    /// How many events there are on a stream until the first that `is_last`, which stay there.
+    pub(crate) async fn count_events(
+        &mut self,
+        stream: &str,
+        is_last: impl Fn(&Value) -> bool,
+    ) -> usize {
+        let Some((_, lines)) = self.streams.get_mut(stream) else {
+            return 0;
+        };
+        lines
+            .count(NEXT_EVENT, |event| event["type"] != "BOOKMARK", is_last)
+            .await
+    }
+
     async fn make_namespace(&self) -> Result<(), String> {
         let body =
             json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "{ns}" } });
@@ -114,7 +144,11 @@ impl Recorder<'_> {
 
     async fn send(&mut self, request: &Request) -> Result<Taken, String> {
         let filled = self.filled(request)?;
-        let sent = sent(&filled);
+        let sent = match &request.details.edit {
+            None => sent(&filled),
+            // The rest of what is sent back was the server's choice.
+            Some(edit) => format!("{} {}", filled.uri(), self.values.fill_value(&edit.with)?),
+        };
         let answer = self.side.send(filled).await;
         let unexpected = request.details.unexpected(&answer, &self.values)?;
         Ok((sent, self.keep(answer, &request.details)?, unexpected))
@@ -160,7 +194,7 @@ impl Recorder<'_> {
             return Ok((String::new(), answer, Some(format!("no stream {stream}"))));
         };
         while wanted.count.is_none_or(|count| events.len() < count) {
-            match lines.next(NEXT_EVENT).await {
+            match lines.next(self.patience).await {
                 Ok(Some(event)) if !wanted.bookmarks && event["type"] == "BOOKMARK" => {}
                 Ok(Some(event)) => events.push(event),
                 Ok(None) if wanted.count.is_none() => break,
@@ -190,10 +224,11 @@ impl Recorder<'_> {
 
     fn filled(&self, request: &Request) -> Result<http::Request<Vec<u8>>, String> {
         let details = &request.details;
-        let body = match (&details.body, &details.raw) {
-            (Some(body), _) => self.values.fill_value(body)?.to_string(),
-            (None, Some(raw)) => self.values.fill(&raw.text())?,
-            (None, None) => String::new(),
+        let body = match (&details.body, &details.raw, &details.edit) {
+            (Some(body), _, _) => self.values.fill_value(body)?.to_string(),
+            (None, Some(raw), _) => self.values.fill(&raw.text())?,
+            (None, None, Some(edit)) => self.values.edited(&edit.of, &edit.with)?.to_string(),
+            (None, None, None) => String::new(),
         };
         let mut builder = http::Request::builder()
             .method(request.method.clone())
@@ -201,7 +236,7 @@ impl Recorder<'_> {
             .header(USER_AGENT, AGENT);
         if let Some(patch) = details.patch {
             builder = builder.header(CONTENT_TYPE, patch.content_type());
-        } else if details.body.is_some() {
+        } else if details.body.is_some() || details.edit.is_some() {
             builder = builder.header(CONTENT_TYPE, "application/json");
         }
         let mut filled = builder

@@ -32,6 +32,16 @@ impl Values {
         }
     }
 
+    /// A saved answer with a merge patch on it.
+    pub(crate) fn edited(&self, name: &str, with: &Value) -> Result<Value, String> {
+        let text = self.0.get(name);
+        let text = text.ok_or_else(|| format!("nothing is saved as `{name}`"))?;
+        let mut whole =
+            serde_json::from_str(text).map_err(|error| format!("`{name}` is no JSON: {error}"))?;
+        json_patch::merge(&mut whole, &self.fill_value(with)?);
+        Ok(whole)
+    }
+
     /// The text with every name replaced, or the name that is not known.
     pub(crate) fn fill(&self, text: &str) -> Result<String, String> {
         let mut unknown = None;

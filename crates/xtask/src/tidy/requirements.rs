@@ -73,7 +73,8 @@ fn problem(facts: &Facts, test: &str) -> Option<String> {
     missing.then(|| format!("`{test}`: {file} has no test of that name"))
 }
 
-/// The functions under an attribute whose path ends in `test`, also inside macros such as `proptest!`.
+/// The functions under an attribute whose path ends in `test`, also inside macros such as `proptest!`; and those that
+/// `on_both!` makes tests of.
 fn tests(tokens: &[TokenTree]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut marked = false;
@@ -84,11 +85,27 @@ fn tests(tokens: &[TokenTree]) -> BTreeSet<String> {
                 found.extend(word(tokens.get(at + 1)).filter(|_| marked));
                 marked = false;
             }
+            TokenTree::Group(group) if is_on_both(tokens, at) => {
+                found.extend(listed(&inside(group)));
+            }
             TokenTree::Group(group) => found.extend(tests(&inside(group))),
             TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
     }
     found
+}
+
+/// Whether what stands here is what `on_both!` is given.
+fn is_on_both(tokens: &[TokenTree], at: usize) -> bool {
+    let before = |steps: usize| at.checked_sub(steps).and_then(|at| tokens.get(at));
+    is_sign(before(1), '!') && word(before(2)).is_some_and(|word| word == "on_both")
+}
+
+/// The words of a list in which each ends with a semicolon.
+fn listed(tokens: &[TokenTree]) -> BTreeSet<String> {
+    let named = tokens.iter().enumerate();
+    let named = named.filter(|(at, _)| is_sign(tokens.get(at + 1), ';'));
+    named.filter_map(|(_, token)| word(Some(token))).collect()
 }
 
 /// `test` and `tokio::test(…)`, but not `cfg(test)`.
@@ -116,6 +133,12 @@ mod tests {
             async fn paused() {}
             proptest! { #[test] fn random(x in 0..9) {} }
             // #[test] fn commented() {}
+            on_both! {
+                /// D1: a word; another.
+                twice;
+                thrice;
+            }
+            async fn twice(home: Home) { unlisted; }
         }";
 
     #[track_caller]
@@ -136,12 +159,16 @@ mod tests {
             "`crates/dns/src/name.rs::paused` `crates/dns/src/name.rs::random`",
             &[],
         );
+        check_tests(
+            "`crates/dns/src/name.rs::twice` `crates/dns/src/name.rs::thrice`",
+            &[],
+        );
         check_tests("", &[]);
     }
 
     #[test]
     fn a_name_that_is_no_test_is_found() {
-        for name in ["helper", "builder", "commented", "absent"] {
+        for name in ["helper", "builder", "commented", "absent", "unlisted"] {
             let expected = format!(
                 "{DOCUMENT}:5: `crates/dns/src/name.rs::{name}`: crates/dns/src/name.rs has no test of that name"
             );

@@ -15,10 +15,27 @@ pub(super) fn drop(kind: Kind, object: &mut Object) {
     if kind == Kind::CustomResourceDefinition {
         return;
     }
+    // A list of rules is written even if it is empty, and an empty record of managers is a wish to forget them.
+    let rules =
+        matches!(kind, Kind::ClusterRole | Kind::Role) && is_empty_list(object.get("rules"));
+    let record = object
+        .get("metadata")
+        .and_then(|all| all.get("managedFields"));
+    let record = is_empty_list(record);
     let definitions = definitions::all();
     if let Some(root) = definitions.get(definitions.root(kind)) {
         fields(definitions, root, object);
     }
+    if rules {
+        object.insert("rules".to_owned(), Value::Array(Vec::new()));
+    }
+    if let (true, Some(Value::Object(metadata))) = (record, object.get_mut("metadata")) {
+        metadata.insert("managedFields".to_owned(), Value::Array(Vec::new()));
+    }
+}
+
+fn is_empty_list(value: Option<&Value>) -> bool {
+    value.is_some_and(|value| value.as_array().is_some_and(Vec::is_empty))
 }
 
 fn fields(definitions: &Definitions, schema: &Value, object: &mut Object) {

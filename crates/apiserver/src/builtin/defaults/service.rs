@@ -32,6 +32,11 @@ pub(super) fn fill(object: &mut Object) {
 /// What the API itself decides about the addresses, after the writer's fields have been noted.
 pub(in crate::builtin) fn settle_addresses(object: &mut Object) {
     if let Some(spec) = object.below("spec") {
+        // Even where there may be no address: then both fields are refused.
+        let given = spec.text("clusterIP").to_owned();
+        if spec.text("type") == "ExternalName" && !given.is_empty() {
+            spec.fill("clusterIPs", vec![Value::from(given)]);
+        }
         addresses(spec);
     }
 }

@@ -43,6 +43,12 @@ impl Problems {
         }
     }
 
+    /// A value of several fields that is there already.
+    pub(super) fn duplicate_struct(&mut self, at: &FieldPath, shown: String) {
+        let fault = Fault::DuplicateText(shown);
+        self.0.push(FieldError::new(at.clone(), fault, ""));
+    }
+
     pub(super) fn duplicate(&mut self, at: &FieldPath, value: impl Into<Value>) {
         self.duplicate_because(at, value, "");
     }
@@ -68,6 +74,20 @@ impl Problems {
         let supported: Vec<String> = supported.iter().map(|one| format!("\"{one}\"")).collect();
         let detail = format!("supported values: {}", supported.join(", "));
         let fault = Fault::NotSupported(value.into());
+        self.0.push(FieldError::new(at.clone(), fault, detail));
+    }
+
+    /// The same for a value that is shown field by field.
+    pub(super) fn unsupported_struct(&mut self, at: &FieldPath, shown: &str, supported: &[&str]) {
+        self.unsupported(at, Value::Null, supported);
+        if let Some(last) = self.0.last_mut() {
+            last.fault = Fault::NotSupportedText(shown.to_owned());
+        }
+    }
+
+    /// A value of several fields that do not fit each other.
+    pub(super) fn invalid_struct(&mut self, at: &FieldPath, shown: &str, detail: &str) {
+        let fault = Fault::InvalidText(shown.to_owned());
         self.0.push(FieldError::new(at.clone(), fault, detail));
     }
 
@@ -106,4 +126,13 @@ impl Problems {
             self.invalid(&FieldPath::of(path), value, "field is immutable");
         }
     }
+}
+
+/// A value of a type with these fields as Go writes it: in the order of the type, not of the alphabet.
+pub(super) fn go_struct(fields: &[(&str, String)]) -> String {
+    let fields: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| format!("\"{name}\":{value}"))
+        .collect();
+    format!("{{{}}}", fields.join(","))
 }

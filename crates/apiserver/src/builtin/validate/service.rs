@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Problems;
 use super::network_policy::{cidr, ip};
+use super::problems::go_struct;
 use crate::builtin::fields::Fields as _;
 use crate::metadata::{label_errors, text};
 use crate::object::Object;
@@ -47,9 +48,6 @@ pub(super) fn change(new: &Object, old: &Object, problems: &mut Problems) {
         let at = FieldPath::of("spec.loadBalancerClass");
         problems.invalid(&at, value, "may not change once set");
     }
-    if new.at("status") != old.at("status") {
-        status(new, problems);
-    }
 }
 
 /// Where a load balancer says it is: addresses are addresses and names are names.
@@ -71,7 +69,8 @@ pub(super) fn status_points(object: &Object, problems: &mut Problems) {
     }
 }
 
-fn status(object: &Object, problems: &mut Problems) {
+/// The status of a Service, which has a load balancer if it asks for one.
+pub(super) fn status(object: &Object, problems: &mut Problems) {
     let at = FieldPath::of("status.loadBalancer.ingress");
     if object.text("spec.type") != "LoadBalancer" && !object.list(at.as_str()).is_empty() {
         problems.forbidden(&at, "may only be used when `spec.type` is 'LoadBalancer'");
@@ -137,7 +136,7 @@ fn ports(object: &Object, at: &FieldPath, problems: &mut Problems) {
         one_port(port, &at, problems);
         let (number, protocol) = (port.number("port"), port.text("protocol"));
         if !numbers.insert((protocol, number)) {
-            problems.duplicate(&at, port_shown(protocol, number));
+            problems.duplicate_struct(&at, port_shown(protocol, number));
         }
         let node = port.number("nodePort");
         if node != 0 && object.text("spec.type") == "ClusterIP" {
@@ -164,11 +163,15 @@ fn one_port(port: &Value, at: &FieldPath, problems: &mut Problems) {
 }
 
 /// A port of which only protocol and number are told, as the API's own type shows it.
-fn port_shown(protocol: &str, number: i64) -> Value {
-    json!({
-        "Name": "", "Protocol": protocol, "AppProtocol": null, "Port": number, "TargetPort": 0,
-        "NodePort": 0
-    })
+fn port_shown(protocol: &str, number: i64) -> String {
+    go_struct(&[
+        ("Name", "\"\"".to_owned()),
+        ("Protocol", Value::from(protocol).to_string()),
+        ("AppProtocol", "null".to_owned()),
+        ("Port", number.to_string()),
+        ("TargetPort", "0".to_owned()),
+        ("NodePort", "0".to_owned()),
+    ])
 }
 
 fn affinity(object: &Object, at: &FieldPath, problems: &mut Problems) {

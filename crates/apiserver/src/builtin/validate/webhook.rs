@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Problems;
+use crate::admission::compile_condition;
 use crate::builtin::fields::Fields as _;
 use crate::metadata::{label_selector_errors, text};
 use crate::object::Object;
@@ -265,8 +266,11 @@ fn conditions(hook: &Value, at: &FieldPath, problems: &mut Problems) {
     let mut names = BTreeSet::new();
     for (index, condition) in hook.list("matchConditions").iter().enumerate() {
         let at = at.index(index);
-        if condition.text("expression").trim().is_empty() {
+        let source = condition.text("expression").trim();
+        if source.is_empty() {
             problems.required(&at.field("expression"), "");
+        } else if let Err(wrong) = compile_condition(source) {
+            problems.invalid(&at.field("expression"), source, wrong);
         }
         let (at, name) = (at.field("name"), condition.text("name"));
         if name.is_empty() {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Problems;
+use super::problems::go_struct;
 use crate::builtin::fields::Fields as _;
 use crate::metadata::{annotation_errors, label_errors, label_selector_errors, text};
 use crate::object::Object;
@@ -36,12 +37,8 @@ pub(super) fn budget(object: &Object, problems: &mut Problems) {
     let limits = ["minAvailable", "maxUnavailable"];
     let limits = limits.map(|field| (at.field(field), object.at(&format!("spec.{field}"))));
     if limits.iter().all(|(_, limit)| limit.is_some()) {
-        let spec = object.at("spec").cloned().unwrap_or(Value::Null);
-        problems.invalid(
-            &at,
-            spec,
-            "minAvailable and maxUnavailable cannot be both set",
-        );
+        let detail = "minAvailable and maxUnavailable cannot be both set";
+        problems.invalid_struct(&at, &budget_shown(object), detail);
     }
     for (at, limit) in limits {
         if let Some(limit) = limit {
@@ -158,10 +155,46 @@ fn strategy(object: &Object, at: &FieldPath, problems: &mut Problems) {
         }
         "RollingUpdate" => rolling(object, &at.field("rollingUpdate"), problems),
         _ => {
-            let strategy = object.at("spec.strategy").cloned().unwrap_or(Value::Null);
-            problems.unsupported(at, strategy, &["Recreate", "RollingUpdate"]);
+            let known = ["Recreate", "RollingUpdate"];
+            problems.unsupported_struct(at, &strategy_shown(object), &known);
         }
     }
+}
+
+/// A strategy as the API's own type shows it.
+fn strategy_shown(object: &Object) -> String {
+    let rolling = object.at("spec.strategy.rollingUpdate").map(|limits| {
+        let limit = |field: &str| limits.at(field).cloned().unwrap_or(0.into()).to_string();
+        go_struct(&[
+            ("MaxUnavailable", limit("maxUnavailable")),
+            ("MaxSurge", limit("maxSurge")),
+        ])
+    });
+    let kind = Value::from(object.text("spec.strategy.type")).to_string();
+    let rolling = rolling.unwrap_or_else(|| "null".to_owned());
+    go_struct(&[("Type", kind), ("RollingUpdate", rolling)])
+}
+
+/// The same for what a budget asks for.
+fn budget_shown(object: &Object) -> String {
+    let field = |field: &str| {
+        let value = object.at(&format!("spec.{field}"));
+        value.map_or("null".to_owned(), ToString::to_string)
+    };
+    let selector = object.at("spec.selector").map(|selector| {
+        let parts = ["matchLabels", "matchExpressions"];
+        let parts = parts.map(|part| Some((part, selector.at(part)?.to_string())));
+        go_struct(&parts.into_iter().flatten().collect::<Vec<_>>())
+    });
+    go_struct(&[
+        ("MinAvailable", field("minAvailable")),
+        ("Selector", selector.unwrap_or_else(|| "null".to_owned())),
+        ("MaxUnavailable", field("maxUnavailable")),
+        (
+            "UnhealthyPodEvictionPolicy",
+            field("unhealthyPodEvictionPolicy"),
+        ),
+    ])
 }
 
 fn rolling(object: &Object, at: &FieldPath, problems: &mut Problems) {

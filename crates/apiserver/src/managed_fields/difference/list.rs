@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::field_set::{PathElement, Scalar, same};
+use super::super::field_set::{PathElement, same};
 use super::{Difference, Fate, Found, Node, Shapeless, compare};
-use crate::schema::ListKind;
 
 pub(super) fn compare_entries(
     node: Node<'_>,
@@ -79,36 +78,6 @@ impl Twins<'_> {
     }
 }
 
-/// How an entry is named.
 fn element(node: Node<'_>, entry: &Value) -> Result<PathElement, Shapeless> {
-    match node.schema.map(|schema| &schema.list) {
-        Some(ListKind::Map(keys)) => key(node, keys, entry),
-        Some(ListKind::Set) => match entry {
-            Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-                Ok(PathElement::Value(Scalar(entry.clone())))
-            }
-            Value::Null | Value::Array(_) | Value::Object(_) => Err(Shapeless),
-        },
-        Some(ListKind::Atomic) | None => Err(Shapeless),
-    }
-}
-
-/// The values of the key fields that an entry has, or else their defaults.
-fn key(node: Node<'_>, keys: &[String], entry: &Value) -> Result<PathElement, Shapeless> {
-    let entry = entry.as_object().ok_or(Shapeless)?;
-    let items = node.item().schema;
-    let default = |name: &str| items.and_then(|items| items.properties.get(name)?.default.as_ref());
-    let fields: BTreeMap<String, Scalar> = keys
-        .iter()
-        .filter_map(|name| {
-            Some((
-                name.clone(),
-                Scalar(entry.get(name).or_else(|| default(name))?.clone()),
-            ))
-        })
-        .collect();
-    if fields.is_empty() && !keys.is_empty() {
-        return Err(Shapeless);
-    }
-    Ok(PathElement::Key(fields))
+    node.element(entry).map_err(|_nameless| Shapeless)
 }

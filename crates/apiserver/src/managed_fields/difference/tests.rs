@@ -5,7 +5,8 @@
 
 use serde_json::{Value, json};
 
-use super::{DEEPEST, Difference, Shapeless};
+use super::super::node::{DEEPEST, Shapeless};
+use super::Difference;
 use crate::patch::oracle::{into_object, read_schema};
 
 /// What was removed, modified and added, as `FieldsV1`.

@@ -1,5 +1,7 @@
 //! One entry: somebody, in the way they write.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -9,27 +11,27 @@ use super::super::field_set::{FieldSet, FieldsError};
 /// Who owns fields. The same client applying and updating is two owners.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(in super::super) struct Owner {
-    pub(super) manager: String,
-    pub(super) operation: Operation,
+    pub(in super::super) manager: String,
+    pub(in super::super) operation: Operation,
     /// Empty for those who apply: they are the same whichever version they apply in.
-    pub(super) api_version: String,
-    pub(super) subresource: String,
+    pub(in super::super) api_version: String,
+    pub(in super::super) subresource: String,
 }
 
 /// How fields came to be owned.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) enum Operation {
+pub(in super::super) enum Operation {
     Apply,
     Update,
 }
 
 /// What an owner owns.
 #[derive(Clone, Debug)]
-pub(super) struct Owned {
+pub(in super::super) struct Owned {
     /// The version that the fields are written in.
-    pub(super) api_version: String,
-    pub(super) time: Option<Timestamp>,
-    pub(super) fields: FieldSet,
+    pub(in super::super) api_version: String,
+    pub(in super::super) time: Option<Timestamp>,
+    pub(in super::super) fields: FieldSet,
 }
 
 /// An entry that cannot be read. Nobody sees these: a record that is broken counts as none.
@@ -51,6 +53,29 @@ impl Owner {
             operation: Operation::Update,
             api_version: change.api_version.to_owned(),
             subresource: change.subresource.to_owned(),
+        }
+    }
+
+    /// Whoever applies this change.
+    pub(in super::super) fn applying(change: &Change<'_>) -> Self {
+        Self {
+            operation: Operation::Apply,
+            api_version: String::new(),
+            ..Self::of(change)
+        }
+    }
+}
+
+/// As messages name an owner.
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.manager)?;
+        if !self.subresource.is_empty() {
+            write!(f, " with subresource {:?}", self.subresource)?;
+        }
+        match self.operation {
+            Operation::Apply => Ok(()),
+            Operation::Update => write!(f, " using {}", self.api_version),
         }
     }
 }

@@ -23,7 +23,44 @@ pub(crate) enum PathElement {
     Index(i64),
 }
 
+/// The way to a field, from the top. At least one step.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Path(pub(crate) Vec<PathElement>);
+
+impl Path {
+    /// The same way, after one more step at its start.
+    pub(super) fn after(mut self, element: PathElement) -> Self {
+        self.0.insert(0, element);
+        self
+    }
+}
+
+/// As messages write it: `.spec.ports[port=80].name`.
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .iter()
+            .try_for_each(|element| write!(f, "{}", element.shown()))
+    }
+}
+
 impl PathElement {
+    /// As messages write it.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Field(name) => format!(".{name}"),
+            Self::Key(fields) => {
+                let fields = fields.iter();
+                let fields: Vec<String> = fields
+                    .map(|(name, value)| format!("{name}={}", shown_value(&value.0)))
+                    .collect();
+                format!("[{}]", fields.join(","))
+            }
+            Self::Value(value) => format!("[={}]", shown_value(&value.0)),
+            Self::Index(index) => format!("[{index}]"),
+        }
+    }
+
     /// Reads a key of `FieldsV1`; nothing if it is of a kind that is not known.
     pub(super) fn read(text: &str) -> Result<Option<Self>, FieldsError> {
         let bad = || FieldsError::Element(text.to_owned());
@@ -66,6 +103,15 @@ impl fmt::Display for PathElement {
                     .collect();
                 write!(f, "k:{{{}}}", fields.join(","))
             }
+        }
+    }
+}
+
+fn shown_value(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{text:?}"),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Scalar(value.clone()).to_string()
         }
     }
 }

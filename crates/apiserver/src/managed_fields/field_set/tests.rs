@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{FieldSet, FieldsError, PathElement, Scalar};
+use super::{FieldSet, FieldsError, Path, PathElement, Scalar};
 
 fn set(fields: Value) -> FieldSet {
     FieldSet::read(&fields).unwrap()
@@ -106,12 +106,12 @@ fn a_field_and_those_below_it_are_members_each_for_itself() {
     let fields = json!({ "f:a": { ".": {}, "f:b": {} }, "f:c": { "f:d": {} }, "f:e": null });
     let found = set(fields);
     let has = |names: &[&str]| {
-        found.contains(
-            &names
+        found.contains(&Path(
+            names
                 .iter()
                 .map(|name| PathElement::Field((*name).to_owned()))
-                .collect::<Vec<_>>(),
-        )
+                .collect(),
+        ))
     };
     assert!(has(&["a"]) && has(&["a", "b"]) && has(&["c", "d"]) && has(&["e"]));
     assert!(!has(&["c"]) && !has(&[]) && !has(&["a", "c"]) && !has(&["a", "b", "c"]));

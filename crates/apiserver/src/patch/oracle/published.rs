@@ -78,6 +78,8 @@ fn read(document: &Value, schema: &Value) -> Schema {
         },
         preserve_unknown: is("x-kubernetes-preserve-unknown-fields"),
         int_or_string: is("x-kubernetes-int-or-string"),
+        any_scalar: target["type"] == "string"
+            && !matches!(target["format"].as_str(), None | Some("" | "byte")),
         embedded_resource: is("x-kubernetes-embedded-resource"),
         merge: merge(schema),
         ..Schema::default()

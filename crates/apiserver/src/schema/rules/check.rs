@@ -27,24 +27,28 @@ pub(super) struct Checked<'s> {
     pub(super) uses_old_self: bool,
 }
 
-/// Checks an expression about a value of a kind. The error is all issues, as cel-go prints them.
-pub(super) fn check<'s>(
-    source: &str,
-    expression: &IdedExpr,
-    kind: &Kind<'s>,
-    optional_old_self: bool,
-) -> Result<Checked<'s>, String> {
+/// The variables of a rule about a value of a kind.
+pub(super) fn about_self<'s>(kind: &Kind<'s>, optional_old_self: bool) -> Vec<(String, Kind<'s>)> {
     let old = if optional_old_self {
         Kind::Optional(Box::new(kind.clone()))
     } else {
         kind.clone()
     };
+    vec![
+        ("self".to_owned(), kind.clone()),
+        ("oldSelf".to_owned(), old),
+    ]
+}
+
+/// Checks an expression over variables. The error is all issues, as cel-go prints them.
+pub(super) fn check<'s>(
+    source: &str,
+    expression: &IdedExpr,
+    scope: Vec<(String, Kind<'s>)>,
+) -> Result<Checked<'s>, String> {
     let mut checker = Checker {
         source,
-        scope: vec![
-            ("self".to_owned(), kind.clone()),
-            ("oldSelf".to_owned(), old),
-        ],
+        scope,
         issues: Vec::new(),
         uses_old_self: false,
         met: BTreeMap::new(),

@@ -61,6 +61,17 @@ impl Program {
         }
     }
 
+    /// Compiles an expression over variables of its own, which must be true or false.
+    pub(super) fn compile_in(source: &str, scope: Vec<(String, Kind<'_>)>) -> Result<Self, String> {
+        let (program, result) = compile_scope(source, scope)
+            .map_err(|issues| format!("compilation failed: {issues}"))?;
+        if matches!(result, Kind::Bool | Kind::Dyn) {
+            Ok(program)
+        } else {
+            Err(format!("must evaluate to bool but got {}", result.name()))
+        }
+    }
+
     /// Compiles an expression that computes a message.
     pub(super) fn compile_message(
         source: &str,
@@ -163,6 +174,13 @@ fn compile<'s>(
     kind: &Kind<'s>,
     optional_old_self: bool,
 ) -> Result<(Program, Kind<'s>), String> {
+    compile_scope(source, check::about_self(kind, optional_old_self))
+}
+
+fn compile_scope<'s>(
+    source: &str,
+    scope: Vec<(String, Kind<'s>)>,
+) -> Result<(Program, Kind<'s>), String> {
     let expression = Parser::new()
         .enable_optional_syntax(true)
         .parse(source)
@@ -171,7 +189,7 @@ fn compile<'s>(
             let issues = errors.map(|error| check::issue(source, error.pos, &error.msg));
             issues.collect::<Vec<_>>().join("\n")
         })?;
-    let checked = check::check(source, &expression, kind, optional_old_self)?;
+    let checked = check::check(source, &expression, scope)?;
     let weight = weigh(&expression);
     let program = Program {
         expression: Arc::new(prepare(expression)),
@@ -213,7 +231,8 @@ fn takes_from_self(expression: &IdedExpr) -> bool {
 }
 
 fn is_self(expression: &IdedExpr) -> bool {
-    matches!(&expression.expr, Expr::Ident(name) if name == "self" || name == "oldSelf")
+    let whole = ["self", "oldSelf", "object", "oldObject", "request"];
+    matches!(&expression.expr, Expr::Ident(name) if whole.contains(&name.as_str()))
 }
 
 fn each_child<'e>(expression: &'e IdedExpr, visit: &mut impl FnMut(&'e IdedExpr)) {

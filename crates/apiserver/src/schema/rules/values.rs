@@ -95,7 +95,7 @@ fn names(metadata: &Value, size: &mut u64) -> cel::Value {
 }
 
 /// A value that no schema describes.
-fn plain(value: &Value, size: &mut u64) -> cel::Value {
+pub(super) fn plain(value: &Value, size: &mut u64) -> cel::Value {
     *size += 1;
     match value {
         Value::Null => cel::Value::Null,

@@ -70,7 +70,10 @@ fn bad_steps_are_refused_with_their_place() {
     check_refused("get /a", "`get` is no method");
     check_refused("GET", "`GET` is no step");
     check_refused("GET /a: {colour: red}", "unknown field `colour`");
-    check_refused("GET /a: {body: {}, raw: x}", "either `body` or `raw`");
+    check_refused(
+        "GET /a: {body: {}, raw: x}",
+        "one of `body`, `raw` and `edit`",
+    );
     check_refused("PATCH /a: {type: paint}", "unknown variant `paint`");
     check_refused("events w: -1", "no number of events");
     check_refused("[GET, /a]", "a step is one line");

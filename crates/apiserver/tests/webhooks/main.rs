@@ -1,0 +1,13 @@
+//! Admission webhooks: the embedded API asks, believes and refuses as kube-apiserver does.
+//!
+//! The same webhook server is called by both. What it is asked and what the APIs answer is compared whole.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod changing;
+mod failing;
+mod hooks;
+mod races;
+mod refusing;
+mod stage;
+mod users;
