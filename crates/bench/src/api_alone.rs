@@ -10,12 +10,17 @@ use serde_json::json;
 
 /// Serves until it is killed, on disk and over HTTPS as `zonewright up` does.
 pub(crate) async fn serve(data: &Path) -> Result<Infallible> {
+    let store = data.join("store");
+    let is_new = !store.exists();
     let options = Options {
-        data: Some(data.join("store")),
+        data: Some(store),
         ..Options::default()
     };
     let mut api = Apiserver::open(options).await?;
-    testkit::crds::install(&api.client(), &api::crds::all()).await?;
+    // One that is started again has them.
+    if is_new {
+        testkit::crds::install(&api.client(), &api::crds::all()).await?;
+    }
     let path = data.join("kubeconfig");
     let kubeconfig = Kubeconfig {
         path: path.clone(),

@@ -14,6 +14,7 @@ mod report;
 mod scenario;
 mod stage;
 mod summary;
+mod usage;
 
 use std::num::NonZero;
 use std::path::PathBuf;

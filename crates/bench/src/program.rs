@@ -9,16 +9,15 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use kube::Client;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
-use nix::unistd::Pid;
 use serde::Deserialize;
 use tempfile::TempDir;
+
+use crate::usage;
 
 /// A process that ends with this value.
 #[derive(Debug)]
 pub(crate) struct Program {
     child: Child,
-    cpu: ClockId,
 }
 
 /// A program that serves an API, and where.
@@ -27,7 +26,7 @@ pub(crate) struct Serving {
     pub(crate) program: Program,
     pub(crate) ready: Ready,
     /// What it keeps goes with it.
-    _data: TempDir,
+    data: TempDir,
 }
 
 /// What `up -o json` says when it is ready.
@@ -46,35 +45,36 @@ impl Program {
             .stdin(Stdio::null())
             .spawn()
             .with_context(|| format!("cannot start {}", command.get_program().display()))?;
-        let pid = Pid::from_raw(i32::try_from(child.id()).context("a process id")?);
-        let cpu = clock_getcpuclockid(pid).context("the processor time of a process")?;
-        Ok(Program { child, cpu })
+        Ok(Program { child })
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// How long processors have worked for it, in all its threads.
     pub(crate) fn cpu(&self) -> Result<Duration> {
-        let time = clock_gettime(self.cpu).context("the processor time of a process")?;
-        Ok(time.into())
+        usage::cpu(self.id())
+    }
+
+    /// How many octets of memory it has, in a whole number of pages.
+    pub(crate) fn rss(&self) -> Result<f64> {
+        usage::rss(self.id())
     }
 }
 
 impl Program {
-    /// How many octets of memory it has, in a whole number of pages.
-    pub(crate) fn rss(&self) -> Result<f64> {
-        let path = format!("/proc/{}/status", self.child.id());
-        let status =
-            std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-        Ok(kibibytes.context("no memory in its status")? * 1024.0)
+    /// Kills it, and returns when it is gone.
+    pub(crate) fn end(&mut self) {
+        // Both fail only if it is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Both fail only if it is gone already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }
 
@@ -101,8 +101,19 @@ impl Serving {
         Serving::start(command, "--api-alone")
     }
 
-    fn start(mut command: Command, data_flag: &str) -> Result<Serving> {
+    /// Kills an API that is alone, and starts it again with what it had.
+    pub(crate) fn restart_api_alone(mut self) -> Result<Serving> {
+        let command = testkit::mortal(&std::env::current_exe().context("this program")?);
+        self.program.end();
+        Serving::start_with(command, "--api-alone", self.data)
+    }
+
+    fn start(command: Command, data_flag: &str) -> Result<Serving> {
         let data = tempfile::tempdir().context("a temporary folder")?;
+        Serving::start_with(command, data_flag, data)
+    }
+
+    fn start_with(mut command: Command, data_flag: &str, data: TempDir) -> Result<Serving> {
         command.arg(data_flag).arg(data.path());
         let mut program = Program::start(command.stdout(Stdio::piped()))?;
         let Some(output) = program.child.stdout.take() else {
@@ -115,7 +126,7 @@ impl Serving {
         Ok(Serving {
             program,
             ready,
-            _data: data,
+            data,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! What can be measured: a module for each.
 
+mod api;
 mod changes;
 mod dns_policies;
 mod dns_records;
@@ -18,6 +19,8 @@ use crate::report::Findings;
 /// A promise that can be put to the test.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Scenario {
+    /// Writes, lists, watches and starts of the embedded API cost a part of what they cost with kube-apiserver and etcd
+    Api,
     /// A write reaches the last of a thousand watchers within ten times the time it takes to reach one
     Watchers,
     /// Ten thousand Records are answered a second after the last is acknowledged, at little cost to whoever makes them
@@ -36,6 +39,7 @@ impl Scenario {
     /// As it is asked for, and as its results are called.
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Api => "api",
             Self::Watchers => "watchers",
             Self::Records => "records",
             Self::Changes => "changes",
@@ -48,6 +52,7 @@ impl Scenario {
     /// Measures `program` or its parts, which takes minutes and ends by itself.
     pub(crate) fn measure(self, program: &Path) -> Result<Findings> {
         match self {
+            Self::Api => runtime()?.block_on(api::measure()),
             Self::Watchers => watchers::measure(),
             Self::Records => runtime()?.block_on(records::measure(program)),
             Self::Changes => runtime()?.block_on(changes::measure(program)),

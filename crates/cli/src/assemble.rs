@@ -13,8 +13,8 @@ use api::parse::provider_secret::{ProviderKind, ProviderSecret};
 use controller::health::{self, Pulse};
 use controller::{
     Ask, Clock, Controller, DnsPolicies, DnsPolicyOptions, DnsRecordOptions, DnsRecords, Health,
-    Metrics, NameServer, Open, Opened, Probes, Question, Running, RunningDnsPolicies,
-    RunningDnsRecords, RunningProbes,
+    Metrics, NameServer, Open, Opened, Probes, Publisher, PublisherOptions, Question, Running,
+    Surroundings,
 };
 use egress::Egress;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -29,12 +29,13 @@ use reconcile::dns_record::Pace;
 use reconcile::hosted::GuardRules;
 use reconcile::hosting::HostingPolicy;
 use reconcile::probing::Probing;
-use reconcile::{Authority, Policy};
+use reconcile::{Authority, ObjectKey, Policy, publishing};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use crate::args::controller::pace::Retry;
 use crate::args::controller::providers::Provider as ProviderFlag;
+use crate::args::controller::sources::{Placement, Sources};
 use crate::args::controller::{Controller as Flags, zones::ZoneAuthority};
 use crate::background::Background;
 
@@ -130,10 +131,11 @@ pub(crate) struct Parts<'a> {
 pub(crate) struct Controllers {
     background: Background,
     running: Running,
-    dns_records: RunningDnsRecords,
-    dns_policies: RunningDnsPolicies,
+    dns_records: Running,
+    dns_policies: Running,
+    publisher: Running,
     /// Nobody, where the operator wants no probes.
-    probes: Option<RunningProbes>,
+    probes: Option<Running>,
     http: SocketAddr,
     stop: watch::Sender<bool>,
 }
@@ -144,27 +146,34 @@ impl Controllers {
         let pulse = Pulse::new(Instant::now());
         let aside = Pulse::new(Instant::now()).of("DNSRecord");
         let above = Pulse::new(Instant::now()).of("DNSPolicy");
+        let outside = Pulse::new(Instant::now()).of("ServiceRecord");
         let metrics = Metrics::new(&mut registry);
-        let probes = parts.flags.health.enable_probes;
-        let probes = probes.then(|| probes_of(&parts, &metrics)).transpose()?;
-        let (neighbours, noticed) = mpsc::channel(NEIGHBOURS_MAX);
-        let controller = Controller {
-            client: parts.client.clone(),
-            options: options(parts.flags, parts.namespaces.clone()),
-            name_server: parts.name_server,
-            neighbours: Some(neighbours),
+        let (client, leading) = (parts.client.clone(), parts.leading.clone());
+        let around = |pulse: &Pulse| Surroundings {
+            client: client.clone(),
             clock: Clock::System,
             chance: StdRng::from_os_rng(),
-            leading: parts.leading.clone(),
+            leading: leading.clone(),
             metrics: metrics.clone(),
             pulse: pulse.clone(),
             identity: identity(),
+        };
+        let within = Pulse::new(Instant::now()).of("DNSHealthCheckProbe");
+        let probes = parts.flags.health.enable_probes;
+        let probes = probes.then(|| probes_of(&parts, around(&within)));
+        let probes = probes.transpose()?;
+        let (neighbours, noticed) = mpsc::channel(NEIGHBOURS_MAX);
+        let controller = Controller {
+            around: around(&pulse),
+            options: options(parts.flags, parts.namespaces.clone()),
+            name_server: parts.name_server,
+            neighbours: Some(neighbours),
         };
         let background = Background::start("controllers").context("cannot start a thread")?;
         let inside = background.enter();
         let running = controller.start();
         let dns_records = DnsRecords {
-            client: parts.client.clone(),
+            around: around(&aside),
             options: dns_record_options(parts.flags, parts.namespaces.clone()),
             open: Arc::new(Opener(providers::Registry::new(
                 parts.client.clone(),
@@ -172,37 +181,32 @@ impl Controllers {
             ))),
             neighbours: noticed,
             after: Box::pin(running.first_settled(ZONES_WITHIN)),
-            clock: Clock::System,
-            chance: StdRng::from_os_rng(),
-            leading: parts.leading.clone(),
-            metrics: metrics.clone(),
-            pulse: aside.clone(),
-            identity: identity(),
         };
         let dns_records = dns_records.start();
+        let publisher = Publisher {
+            around: around(&outside),
+            options: publisher_options(&parts.flags.sources, parts.namespaces.clone()),
+        };
+        let publisher = publisher.start();
         let dns_policies = DnsPolicies {
-            client: parts.client,
+            around: around(&above),
             options: DnsPolicyOptions {
                 namespaces: parts.namespaces,
                 grace: parts.flags.sources.source_grace,
             },
-            clock: Clock::System,
-            chance: StdRng::from_os_rng(),
-            leading: parts.leading,
-            metrics,
-            pulse: above.clone(),
-            identity: identity(),
         };
         let dns_policies = dns_policies.start();
         let mut health = Health::new(registry, pulse)
             .beside(aside)
             .beside(above)
+            .beside(outside)
             .ready_when(running.checks())
             .ready_when(dns_records.checks())
-            .ready_when(dns_policies.checks());
+            .ready_when(dns_policies.checks())
+            .ready_when(publisher.checks());
         let mut running_probes = None;
         if let Some(probes) = probes {
-            health = health.beside(probes.pulse.clone());
+            health = health.beside(within);
             let running = probes.start();
             health = health.ready_when(running.checks());
             running_probes = Some(running);
@@ -229,6 +233,7 @@ impl Controllers {
             running,
             dns_records,
             dns_policies,
+            publisher,
             probes: running_probes,
             http,
             stop,
@@ -240,12 +245,17 @@ impl Controllers {
         self.http
     }
 
-    /// Waits until there is nothing left to do. Whether it came to that.
-    pub(crate) async fn settled(&mut self, within: Duration) -> bool {
-        // What policies have made DNSRecords of, and those have written into Zones, is to be answered, too.
+    /// Waits until nothing is left to do for those who make Records: for policies, for exported sources, for DNSRecords.
+    /// Whether it came to that.
+    pub(crate) async fn records_are_made(&mut self, within: Duration) -> bool {
         self.dns_policies.settled(within).await
+            && self.publisher.settled(within).await
             && self.dns_records.settled(within).await
-            && self.running.settled(within).await
+    }
+
+    /// Waits until nothing is left to do for Zones and Records. Whether it came to that.
+    pub(crate) async fn zones_are_answered(&mut self, within: Duration) -> bool {
+        self.running.settled(within).await
     }
 
     /// Lets what has begun finish.
@@ -256,13 +266,14 @@ impl Controllers {
                 None => true,
             }
         };
-        let (zones, records, policies, probes) = tokio::join!(
+        let (zones, records, policies, hosts, probes) = tokio::join!(
             self.running.shutdown(within),
             self.dns_records.shutdown(within),
             self.dns_policies.shutdown(within),
+            self.publisher.shutdown(within),
             probes
         );
-        if !(zones && records && policies && probes) {
+        if !(zones && records && policies && hosts && probes) {
             tracing::warn!("Controllers did not finish in time");
         }
         self.stop.send_replace(true);
@@ -292,16 +303,30 @@ impl Open for Opener {
     }
 }
 
-fn probes_of(parts: &Parts<'_>, metrics: &Metrics) -> anyhow::Result<Probes> {
+/// What is published for exported sources, and how.
+fn publisher_options(flags: &Sources, namespaces: Vec<String>) -> PublisherOptions {
+    let service = &flags.endpoint_service;
+    PublisherOptions {
+        namespaces,
+        policy: publishing::Policy {
+            namespace: flags.service_record_namespace.clone(),
+            placement: match flags.service_record_placement {
+                Placement::Central => publishing::Placement::Central,
+                Placement::Source => publishing::Placement::Source,
+            },
+            endpoint_service: Some(ObjectKey::new(&service.namespace, &service.name)),
+            node_endpoints: flags.node_endpoints,
+        },
+        grace: flags.source_grace,
+    }
+}
+
+fn probes_of(parts: &Parts<'_>, around: Surroundings) -> anyhow::Result<Probes> {
     Ok(Probes {
-        client: parts.client.clone(),
+        around,
         namespaces: parts.namespaces.clone(),
         insecure: parts.flags.health.insecure_health_checks,
         ask: Arc::new(Asker::new(egress(parts.flags, parts.loopback))?),
-        chance: StdRng::from_os_rng(),
-        leading: parts.leading.clone(),
-        metrics: metrics.clone(),
-        pulse: Pulse::new(Instant::now()).of("DNSHealthCheckProbe"),
     })
 }
 

@@ -1,6 +1,7 @@
 //! `zonewright up`: everything in one process on one machine.
 
 pub(crate) mod apply;
+mod arrival;
 mod home;
 mod report;
 
@@ -14,6 +15,7 @@ use anyhow::Context as _;
 use controller::NameServer;
 use kube::Client;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use crate::args::{Output, Up};
 use crate::assemble::{self, Answering, Controllers, Parts};
@@ -21,6 +23,7 @@ use crate::embedded::Embedded;
 use crate::manifest::{self, Document};
 use crate::stop::Stop;
 use apply::{Applied, apply};
+use arrival::records_are_seen;
 use home::Home;
 use report::Ready;
 
@@ -100,7 +103,7 @@ async fn start(
     // There is no other process that could lead.
     let (_, leading) = watch::channel(true);
     let controllers = Controllers::start(Parts {
-        client,
+        client: client.clone(),
         flags: &up.controller,
         namespaces: Vec::new(),
         name_server: Some(way),
@@ -109,7 +112,8 @@ async fn start(
         loopback: true,
     })?;
     let controllers = running.insert(controllers);
-    if !controllers.settled(SETTLE_WITHIN).await {
+    let settled = timeout(SETTLE_WITHIN, settled(controllers, &client)).await;
+    if !settled.unwrap_or(false) {
         tracing::warn!(
             "Not everything is answered yet; the conditions of Zones and Records say why"
         );
@@ -117,6 +121,15 @@ async fn start(
     let kubeconfig = home.kubeconfig();
     let api = embedded.listen(listeners.api, &kubeconfig)?;
     Ok((Ready::new(api, controllers.http(), kubeconfig), applied))
+}
+
+/// Waits until everything is answered, what policies and exported sources ask for included. Whether it came to that.
+async fn settled(controllers: &mut Controllers, client: &Client) -> bool {
+    if !controllers.records_are_made(SETTLE_WITHIN).await {
+        return false;
+    }
+    records_are_seen(client).await;
+    controllers.zones_are_answered(SETTLE_WITHIN).await
 }
 
 /// Teaches the API our kinds and those of others that we read.

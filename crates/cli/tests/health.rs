@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
@@ -89,6 +89,36 @@ spec:
     )
 }
 
+/// A Gateway at both addresses, with a policy that probes them.
+fn gateway(port: u16) -> String {
+    format!(
+        "apiVersion: v1
+kind: Secret
+metadata: {{name: memory, namespace: default}}
+type: kuadrant.io/inmemory
+stringData: {{ZONE_ID: example.org, DOMAIN_NAME: example.org}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: gw, namespace: default}}
+spec:
+  gatewayClassName: any
+  listeners: [{{name: web, hostname: app.example.org, port: 80, protocol: HTTP}}]
+status:
+  addresses: [{{type: IPAddress, value: 127.0.0.1}}, {{type: IPAddress, value: 127.0.0.2}}]
+  listeners: [{{name: web, attachedRoutes: 1, conditions: [], supportedKinds: []}}]
+---
+apiVersion: kuadrant.io/v1
+kind: DNSPolicy
+metadata: {{name: all, namespace: default}}
+spec:
+  targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: gw}}
+  providerRefs: [{{name: memory}}]
+  healthCheck: {{protocol: HTTP, port: {port}, interval: 2s, failureThreshold: 1, path: /healthz}}
+"
+    )
+}
+
 struct Running {
     child: Child,
     client: Client,
@@ -97,7 +127,7 @@ struct Running {
 impl Running {
     async fn start(directory: &Path, manifest: &str) -> Running {
         fs::write(directory.join("manifest.yaml"), manifest).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
         command
             .args(["up", "--ephemeral", "-o", "json", "-f", "manifest.yaml"])
             .args(["--provider", "inmemory", "--min-requeue-time", "1s"])
@@ -119,9 +149,32 @@ impl Running {
     }
 
     fn api(&self, kind: &str, plural: &str) -> Api<DynamicObject> {
-        let kind = GroupVersionKind::gvk("kuadrant.io", "v1alpha1", kind);
+        self.api_of("v1alpha1", kind, plural)
+    }
+
+    fn api_of(&self, version: &str, kind: &str, plural: &str) -> Api<DynamicObject> {
+        let kind = GroupVersionKind::gvk("kuadrant.io", version, kind);
         let resource = ApiResource::from_gvk_with_plural(&kind, plural);
         Api::namespaced_with(self.client.clone(), "default", &resource)
+    }
+
+    /// Waits until the policy says so about the health of what is made from it.
+    async fn until_policy(&self, status: &str, told: &str) {
+        let policies = self.api_of("v1", "DNSPolicy", "dnspolicies");
+        let what = format!("SubResourcesHealthy={status}: {told}");
+        let said = eventually(SOON, &what, async || {
+            let policy = policies.get("all").await.unwrap();
+            let conditions = &policy.data["status"]["conditions"];
+            let conditions = conditions.as_array().cloned().unwrap_or_default();
+            let said = conditions
+                .iter()
+                .find(|it| it["type"] == "SubResourcesHealthy");
+            let fits = said.is_some_and(|it| {
+                it["status"] == status && it["message"].as_str().unwrap().contains(told)
+            });
+            fits.then_some(()).ok_or_else(|| format!("{conditions:?}"))
+        });
+        said.await.unwrap();
     }
 
     fn records(&self) -> Api<DynamicObject> {
@@ -189,4 +242,24 @@ async fn what_answers_is_published_and_what_does_not_is_not() {
             .ok_or(probes.items.len())
     });
     gone.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_policy_says_which_of_its_records_lead_to_something_that_is_down() {
+    // D3, D6: from the answer of a server to the condition of a policy.
+    let (port, [first, _second]) = servers();
+    let directory = TempDir::new().unwrap();
+    let up = Running::start(directory.path(), &gateway(port)).await;
+    let healthy = "All sub-resources are healthy";
+    up.until_policy("True", healthy).await;
+
+    first.answers(503);
+    up.until_policy("False", "Not healthy DNSRecords are: gw-web")
+        .await;
+    let probes = up.api("DNSHealthCheckProbe", "dnshealthcheckprobes");
+    let probe = probes.get("gw-web-127.0.0.1").await.unwrap();
+    assert_eq!(probe.data["status"]["healthy"], json!(false));
+
+    first.answers(200);
+    up.until_policy("True", healthy).await;
 }

@@ -44,10 +44,14 @@ struct Running {
 
 impl Running {
     async fn start(plane: &ControlPlane, identity: Identity) -> Running {
+        Running::start_with(plane, identity, &[]).await
+    }
+
+    async fn start_with(plane: &ControlPlane, identity: Identity, flags: &[&str]) -> Running {
         let kubeconfig = plane.kubeconfig(identity);
         let mut command = zonewright(&["run", "--dns", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
         command.arg("--kubeconfig").arg(kubeconfig);
-        command.args(["--log-format", "json"]);
+        command.args(["--log-format", "json"]).args(flags);
         let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
         let running = timeout(SOON, async {
@@ -165,6 +169,21 @@ async fn publish_gateway(plane: &ControlPlane, kubectl: &Kubectl) {
     kubectl.run(args).await.unwrap().success().unwrap();
 }
 
+/// Installs Contour's kind, applies the example, and says where its sources are reached.
+async fn publish_services(plane: &ControlPlane, kubectl: &Kubectl) {
+    let contour = [api::foreign::http_proxy::crd()];
+    plane.install(&contour).await.unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/publishing");
+    let args = ["apply", "-f", example.to_str().unwrap()];
+    kubectl.run(args).await.unwrap().success().unwrap();
+    for file in ["harbor.yaml", "others.yaml"] {
+        let file = example.join(file);
+        let status = ["apply", "--server-side", "--subresource=status", "-f"];
+        let args = [&status[..], &[file.to_str().unwrap()]].concat();
+        kubectl.run(args).await.unwrap().success().unwrap();
+    }
+}
+
 async fn holder(client: &Client, namespace: &str) -> Option<String> {
     let leases = Api::<Lease>::namespaced(client.clone(), namespace);
     let lease = leases.get("zonewright").await.unwrap();
@@ -259,6 +278,18 @@ async fn with_the_rights_we_ask_for_it_works_and_without_one_of_them_it_says_whi
         "--timeout=60s",
     ];
     kubectl.run(args).await.unwrap().success().unwrap();
+    publish_services(&plane, &kubectl).await;
+    running
+        .answers("harbor.apps.example.org", "192.0.2.10")
+        .await;
+    running.answers("cart.apps.example.org", "192.0.2.20").await;
+    let unlabel = "connectivity.tanzu.vmware.com/export-";
+    let args = ["label", "httpproxy", "harbor", "-n", "shop", unlabel];
+    kubectl.run(args).await.unwrap().success().unwrap();
+    let record = "servicerecord/harbor.apps.example.org";
+    let at = ["-n", "cross-cluster-connectivity", "--timeout=60s"];
+    let args = [&["wait", "--for=delete", record][..], &at].concat();
+    kubectl.run(args).await.unwrap().success().unwrap();
     let args = ["get", "events.events.k8s.io", "-n", "web"];
     let events = kubectl.run(args).await.unwrap().success().unwrap();
     assert!(events.contains("record/shop"), "{events}");
@@ -268,4 +299,50 @@ async fn with_the_rights_we_ask_for_it_works_and_without_one_of_them_it_says_whi
         .find(|line| line.contains("result=\"refused\""));
     assert_eq!(refused, None, "everything we write we may write");
     running.stop().await;
+}
+
+/// A zone with a name that is another for clients in Ireland.
+const ROUTED: &str = "apiVersion: kubi.zone/v1alpha1
+kind: Zone
+metadata: {name: example-org, namespace: default}
+spec: {domainName: example.org., nameservers: [ns1.example.net.], delegations: [{records: [{pattern: '*'}]}]}
+---
+apiVersion: kubi.zone/v1alpha1
+kind: Record
+metadata: {name: anyone, namespace: default}
+spec: {domainName: www.example.org., type: A, rdata: 192.0.2.1, routing: {setIdentifier: anyone, geo: '*'}}
+---
+apiVersion: kubi.zone/v1alpha1
+kind: Record
+metadata: {name: ireland, namespace: default}
+spec: {domainName: www.example.org., type: A, rdata: 192.0.2.2, routing: {setIdentifier: ireland, geo: IE}}
+";
+
+/// N6.
+#[tokio::test]
+async fn clients_are_where_the_geo_database_says() {
+    let plane = ControlPlane::start().await.unwrap();
+    let kubectl = plane.kubectl(Identity::Admin);
+    install_kinds(&kubectl).await;
+    apply(&kubectl, ROUTED).await;
+    let directory = tempfile::TempDir::new().unwrap();
+    let file = directory.path().join("places.mmdb");
+    let here = [("127.0.0.0/8", Some("IE"), Some("EU"))];
+    std::fs::write(&file, testkit::geo_database::places(&here)).unwrap();
+    let flags = ["--geo-database", file.to_str().unwrap()];
+    let running = Running::start_with(&plane, Identity::Admin, &flags).await;
+    running.answers("www.example.org", "192.0.2.2").await;
+    running.stop().await;
+
+    let running = Running::start(&plane, Identity::Admin).await;
+    running.answers("www.example.org", "192.0.2.1").await;
+    running.stop().await;
+
+    let mut command = zonewright(&["run", "--dns", "127.0.0.1:0", "--geo-database", "/dev/null"]);
+    command.arg("--kubeconfig");
+    command.arg(plane.kubeconfig(Identity::Admin));
+    let refused = command.output().await.expect("it runs");
+    assert_eq!(refused.status.code(), Some(1));
+    let told = "choose another with --geo-database";
+    assert!(text(&refused).contains(told), "{}", text(&refused));
 }

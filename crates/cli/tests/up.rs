@@ -339,6 +339,46 @@ fn the_gateway_of_the_example_is_answered_once_it_says_that_it_is_ready() {
     running.stop("-TERM");
 }
 
+/// S1, S2, S8, S9, O1.
+#[test]
+fn the_services_of_the_example_are_answered_until_they_are_exported_no_more() {
+    let directory = TempDir::new().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/publishing");
+    let running = Running::start(directory.path(), &["-f", examples.to_str().unwrap()]);
+    let server = format!("@{}", running.ready["dns"][0].as_str().unwrap());
+    let check = |host: &str, rtype: &str, answer: &str| {
+        let output = zonewright(directory.path(), &["query", &server, host, rtype]);
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains(answer), "{host} {rtype}: {shown}");
+    };
+    check("harbor.apps.example.org", "A", "192.0.2.10");
+    check("cart.apps.example.org", "A", "192.0.2.20");
+    check("cart.apps.example.org", "AAAA", "2001:db8::20");
+    check("mail.apps.example.org", "CNAME", "lb-1.cloud.example.net.");
+    let record = "servicerecord/harbor.apps.example.org";
+    let at = ["-n", "cross-cluster-connectivity", "--timeout=60s"];
+    let published = ["wait", "--for=condition=Published=True", record];
+    running.kubectl(&[&published[..], &at].concat(), "");
+    let unlabel = "connectivity.tanzu.vmware.com/export-";
+    running.kubectl(&["label", "httpproxy", "harbor", "-n", "shop", unlabel], "");
+    running.kubectl(&[&["wait", "--for=delete", record][..], &at].concat(), "");
+    let gone = [
+        "wait",
+        "--for=delete",
+        "records",
+        "-n",
+        "shop",
+        "--timeout=60s",
+    ];
+    let own = [
+        "-l",
+        "zonewright.dev/service-record=harbor.apps.example.org",
+    ];
+    running.kubectl(&[&gone[..], &own].concat(), "");
+    check("cart.apps.example.org", "A", "192.0.2.20");
+    running.stop("-TERM");
+}
+
 #[test]
 fn kubectl_works_with_what_up_serves() {
     let directory = TempDir::new().unwrap();

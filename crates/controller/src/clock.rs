@@ -38,6 +38,14 @@ impl Clock {
     }
 }
 
+/// Comes at a time; never, if there is none.
+pub(crate) async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

@@ -15,27 +15,26 @@ use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use kube::Client;
-use rand::SeedableRng as _;
-use rand::rngs::StdRng;
 use reconcile::{Consequences, Key, Policy, RecordKey, World};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, interval, timeout};
-use tracing::{debug, info, warn};
+use tokio::time::{Instant, interval};
+use tracing::{debug, info};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, until};
+use crate::desk::{BEAT, EVENTS_AT_ONCE, TELL_WITHIN};
 use crate::dns_records::Neighbour;
 use crate::events::{Recorder, transitions};
 use crate::feed::{Fed, Feed};
-use crate::health::{Check, Pulse, feeds};
+use crate::health::Pulse;
 use crate::inbox::{Inbox, Watched};
 use crate::metrics::Metrics;
 use crate::pass::{Finished, RecordWork, Work, Written, ZoneWork};
 use crate::queue::{self, Outcome, Queue};
+use crate::running::{Running, checks_of};
 use crate::rush::Rush;
 use crate::stopwatch::Stopwatch;
+use crate::surroundings::Surroundings;
 use crate::tap::Tap;
-use crate::write::WriteError;
 
 /// How many Zones are written at a time. Each has its own pace; together they must not flood the API.
 const ZONES_AT_ONCE: usize = 16;
@@ -46,9 +45,6 @@ const RECORDS_AT_ONCE: usize = 8;
 
 /// How long events gather while others are in a rush: each look at a few of them is a look less at all.
 const GATHER_IN_RUSH: Duration = Duration::from_millis(20);
-
-/// How many events are taken in before what they touch is looked at: a burst is one look.
-const EVENTS_AT_ONCE: usize = 256;
 
 /// A zone rests for so many times as long as it took to publish it: a large zone in a burst of changes leaves the API
 /// half of its time, and in a rush nearly all of it.
@@ -61,37 +57,19 @@ const REST_MAX: Duration = Duration::from_millis(400);
 /// How long a rush of others may keep us from telling about a Record.
 const HELD_BACK_MAX: Duration = Duration::from_secs(15);
 
-/// How long the last Events may take to be written: losing one is no harm.
-const TELL_WITHIN: Duration = Duration::from_millis(500);
-
-/// How often the loop turns when nothing happens, so that others can see that it does.
-const BEAT: Duration = Duration::from_secs(10);
-
 /// How long a Record that is about to be answered waits before it says that it is not.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What a controller is made of.
 pub struct Controller {
-    /// The way to the API.
-    pub client: Client,
+    /// Where it runs.
+    pub around: Surroundings,
     /// What the operator has chosen.
     pub options: Options,
     /// The way to name servers of this process, if there are any.
     pub name_server: Option<NameServer>,
     /// Who is told of Zones, and of Records that belong to DNSRecords.
     pub neighbours: Option<mpsc::Sender<Neighbour>>,
-    /// Where wall time comes from.
-    pub clock: Clock,
-    /// Where chance comes from.
-    pub chance: StdRng,
-    /// Whether this process may write.
-    pub leading: watch::Receiver<bool>,
-    /// What is measured.
-    pub metrics: Metrics,
-    /// The sign of life.
-    pub pulse: Pulse,
-    /// Who this process is: a name that no other has.
-    pub identity: String,
 }
 
 /// What the operator has chosen.
@@ -116,38 +94,26 @@ pub struct NameServer {
     pub stored: BTreeMap<Name, Serial>,
 }
 
-/// How far a controller has come.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Progress {
-    /// Every kind has been seen once.
-    pub synced: bool,
-    /// Nothing waits, nothing is being written, and name servers answer with what they were told.
-    pub idle: bool,
-}
-
-/// A controller that runs. It goes on when this value is dropped.
-#[derive(Debug)]
-pub struct Running {
-    feed: Arc<Feed<Watched>>,
-    progress: watch::Receiver<Progress>,
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
-}
-
 impl Controller {
     /// Begins to watch, and to do what follows.
     pub fn start(mut self) -> Running {
         let sources = Watched::sources(&self.options.namespaces);
         let inbox = Inbox::new(&sources);
-        let chance = StdRng::from_rng(&mut self.chance);
-        let (feed, fed) = Feed::start(&self.client, &sources, chance);
+        let chance = self.around.draw();
+        let (feed, fed) = Feed::start(&self.around.client, &sources, chance);
         let (stop, stopped) = watch::channel(false);
-        let (report, progress) = watch::channel(Progress::default());
+        let (report, idle) = watch::channel(false);
+        let feed = Arc::new(feed);
+        let checks = checks_of(&feed, |_| false);
+        let task = async move {
+            self.run(inbox, fed, stopped, report).await;
+            drop(feed);
+        };
         Running {
-            feed: Arc::new(feed),
-            progress,
+            checks,
+            idle,
             stop,
-            task: tokio::spawn(self.run(inbox, fed, stopped, report)),
+            task: tokio::spawn(task),
         }
     }
 
@@ -157,13 +123,13 @@ impl Controller {
         inbox: Inbox,
         mut fed: mpsc::Receiver<Fed<Watched>>,
         mut stop: watch::Receiver<bool>,
-        progress: watch::Sender<Progress>,
+        idle: watch::Sender<bool>,
     ) {
-        let mut leading = self.leading.clone();
+        let mut leading = self.around.leading.clone();
         let (mut shell, publications, mut sightings) = Shell::new(self, inbox);
         let mut beat = interval(BEAT);
         loop {
-            shell.turn(&progress);
+            shell.turn(&idle);
             let (news, due, listen_from) =
                 (shell.has_news(), shell.next_due(), shell.listens_from());
             tokio::select! {
@@ -182,35 +148,6 @@ impl Controller {
             shell.finished(finished);
         }
         shell.recorder.close(TELL_WITHIN).await;
-    }
-}
-
-impl Running {
-    /// Waits until there is nothing left to do. Whether it came to that.
-    pub async fn settled(&mut self, within: Duration) -> bool {
-        let idle = self.progress.wait_for(|progress| progress.idle);
-        matches!(timeout(within, idle).await, Ok(Ok(_)))
-    }
-
-    /// Comes when there was nothing left to do for the first time, or after `within`.
-    pub fn first_settled(&self, within: Duration) -> impl Future<Output = ()> + use<> {
-        let mut progress = self.progress.clone();
-        async move {
-            // Whether it came to that does not matter.
-            let _ = timeout(within, progress.wait_for(|progress| progress.idle)).await;
-        }
-    }
-
-    /// What has to hold for this process to be ready: every kind is watched and heard of.
-    pub fn checks(&self) -> impl Fn(Instant) -> Vec<Check> + Send + Sync + use<> {
-        let feed = Arc::clone(&self.feed);
-        move |now| feeds(&feed.progress(), now)
-    }
-
-    /// Lets what has begun finish. Whether it did.
-    pub async fn shutdown(self, within: Duration) -> bool {
-        self.stop.send_replace(true);
-        timeout(within, self.task).await.is_ok()
     }
 }
 
@@ -254,16 +191,10 @@ impl Shell {
         Option<mpsc::Receiver<Sighting>>,
     ) {
         let Controller {
-            client,
+            mut around,
             options,
             name_server,
             neighbours,
-            clock,
-            mut chance,
-            leading,
-            metrics,
-            pulse,
-            identity,
         } = controller;
         let policy = Policy {
             name_server: name_server.is_some(),
@@ -277,39 +208,26 @@ impl Shell {
             ),
             None => (None, None, BTreeMap::new()),
         };
-        let client = metrics.counting(&client);
-        metrics.leads(*leading.borrow());
+        let leading = *around.leading.borrow();
+        around.metrics.leads(leading);
         let paced = |debounce| queue::Options {
             debounce,
             ..queue::Options::default()
         };
         let zones = paced(options.debounce);
         let records = paced(Duration::ZERO);
-        let recorder = Recorder::start(
-            client.clone(),
-            identity,
-            clock,
-            StdRng::from_rng(&mut chance),
-            metrics.clone(),
-        );
         let shell = Shell {
-            client,
-            clock,
-            metrics,
-            pulse,
-            recorder,
+            client: around.counted(),
+            clock: around.clock,
+            recorder: around.recorder(),
             world: World::new(policy, stored),
             inbox,
             tap: Tap::new(neighbours),
-            zones: Queue::new(
-                zones,
-                |key: &ZoneKey| key.namespace.clone(),
-                StdRng::from_rng(&mut chance),
-            ),
+            zones: Queue::new(zones, |key: &ZoneKey| key.namespace.clone(), around.draw()),
             records: Queue::new(
                 records,
                 |key: &RecordKey| key.namespace.clone(),
-                StdRng::from_rng(&mut chance),
+                around.draw(),
             ),
             impatient: BTreeMap::new(),
             outbox: BTreeMap::new(),
@@ -319,17 +237,19 @@ impl Shell {
             listened: Instant::now(),
             resting: BTreeMap::new(),
             synced: false,
-            leading: *leading.borrow(),
+            leading,
+            metrics: around.metrics,
+            pulse: around.pulse,
         };
         (shell, publications, sightings)
     }
 
     /// Begins what is due, and tells how it stands.
-    fn turn(&mut self, progress: &watch::Sender<Progress>) {
+    fn turn(&mut self, idle: &watch::Sender<bool>) {
         let now = Instant::now();
         self.start_due(now);
-        let stands = self.progress();
-        progress.send_if_modified(|before| std::mem::replace(before, stands) != stands);
+        let stands = self.is_idle();
+        idle.send_if_modified(|before| std::mem::replace(before, stands) != stands);
         let oldest = self.zones.oldest_due(now).max(self.records.oldest_due(now));
         let oldest = oldest.filter(|_| self.may_write());
         self.pulse.turn(now, oldest.map(|age| now - age));
@@ -340,13 +260,11 @@ impl Shell {
         );
     }
 
-    fn progress(&self) -> Progress {
+    /// Nothing waits, nothing is being written, and name servers answer with what they were told.
+    fn is_idle(&self) -> bool {
         let waiting = self.zones.waiting() + self.records.waiting();
         let writing = self.passes.len() + self.outbox.len() + self.world.unseen();
-        Progress {
-            synced: self.synced,
-            idle: self.synced && waiting == 0 && writing == 0,
-        }
+        self.synced && waiting == 0 && writing == 0
     }
 
     /// Tells name servers one of the things they have not been told yet.
@@ -576,17 +494,7 @@ impl Shell {
         for consequences in all {
             self.follow(consequences);
         }
-        let failed = match &result {
-            Ok(()) | Err(WriteError::Gone) => false,
-            Err(WriteError::Stale) => {
-                debug!(%key, "Changed meanwhile");
-                true
-            }
-            Err(WriteError::Failed(error)) => {
-                warn!(%key, %error, "Could not write");
-                true
-            }
-        };
+        let failed = result.is_err_and(|error| error.outcome(&key) == Outcome::Failed);
         debug!(%key, writes, failed, "Passed");
         let now = Instant::now();
         let took = now - started;
@@ -632,11 +540,4 @@ async fn listen<K>(fed: &mut mpsc::Receiver<Fed<K>>, from: Option<Instant>) -> O
         tokio::time::sleep_until(from).await;
     }
     fed.recv().await
-}
-
-async fn until(due: Option<Instant>) {
-    match due {
-        Some(due) => tokio::time::sleep_until(due).await,
-        None => std::future::pending().await,
-    }
 }

@@ -10,48 +10,44 @@ mod pass;
 mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use api::ZoneKey;
 use dns::ownership::short_hash36;
-use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
 use kube::Client;
+use rand::Rng as _;
 use rand::rngs::StdRng;
-use rand::{Rng as _, SeedableRng as _};
-use reconcile::dns_record::{Depth, Next, Pace, depth};
+use reconcile::dns_record::{Depth, DnsRecordView, Next, Pace, Wake, depth};
 use reconcile::hosted::GuardRules;
 use reconcile::hosting::HostingPolicy;
 use reconcile::{DnsRecordKey, Hosting, ObjectKey};
-use tokio::sync::{Semaphore, mpsc, watch};
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, interval, timeout};
-use tracing::{debug, info, warn};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::Instant;
+use tracing::info;
 
 use crate::backoff::Backoff;
 use crate::clock::Clock;
+use crate::desk::{self, Begun, DeskOf, Ended, TELL_WITHIN, Work};
 use crate::events::{Recorder, transitions};
-use crate::feed::{Fed, Feed};
-use crate::health::{Check, Pulse, feeds};
+use crate::feed::Fed;
 use crate::hosted_zone::{self, HostedZoneKey, News};
 use crate::hosted_zones::{HostedZones, Open};
 use crate::metrics::Metrics;
-use crate::queue::{self, Outcome, Queue};
+use crate::queue::Outcome;
+use crate::running::Running;
+use crate::surroundings::Surroundings;
 use crate::write::WriteError;
 use inbox::{Inbox, Touched, Watched};
 use memory::Memory;
 use pass::{Finished, Pass, light};
 
-/// How many passes are under way: most of them wait for a zone, and the more wait the fuller its batches.
-const PASSES_AT_ONCE: usize = 2_048;
+type Desk = DeskOf<Shell>;
 
 /// How many write to the Kubernetes API at a time.
 const WRITES_AT_ONCE: usize = 8;
-
-/// How many events are taken in before what they touch is looked at.
-const EVENTS_AT_ONCE: usize = 256;
 
 /// How much a zone can have to say before it waits.
 const NEWS_MAX: usize = 64;
@@ -62,19 +58,13 @@ const BACKOFF: Backoff = Backoff {
     cap: Duration::from_mins(5),
 };
 
-/// How often the loop turns when nothing happens, so that others can see that it does.
-const BEAT: Duration = Duration::from_secs(10);
-
-/// How long the last Events may take to be written: losing one is no harm.
-const TELL_WITHIN: Duration = Duration::from_millis(500);
-
 /// How many characters of a hash stand for a cluster.
 const CLUSTER_CHARS: usize = 8;
 
 /// What the loop over DNSRecords is made of.
 pub struct DnsRecords {
-    /// The way to the API.
-    pub client: Client,
+    /// Where it runs.
+    pub around: Surroundings,
     /// What the operator has chosen.
     pub options: Options,
     /// From Secrets to providers.
@@ -83,18 +73,6 @@ pub struct DnsRecords {
     pub neighbours: mpsc::Receiver<Neighbour>,
     /// What is waited for before anything is asked: Zones of this cluster have no names before they were looked at.
     pub after: BoxFuture<'static, ()>,
-    /// Where wall time comes from.
-    pub clock: Clock,
-    /// Where chance comes from.
-    pub chance: StdRng,
-    /// Whether this process may write.
-    pub leading: watch::Receiver<bool>,
-    /// What is measured.
-    pub metrics: Metrics,
-    /// The sign of life.
-    pub pulse: Pulse,
-    /// Who this process is: a name that no other has.
-    pub identity: String,
 }
 
 /// What the operator has chosen.
@@ -123,87 +101,22 @@ pub enum Neighbour {
     Record(DnsRecordKey),
 }
 
-/// The loop over DNSRecords, running. It goes on when this value is dropped.
-#[derive(Debug)]
-pub struct RunningDnsRecords {
-    feed: Arc<Feed<Watched>>,
-    idle: watch::Receiver<bool>,
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
-}
-
-impl RunningDnsRecords {
-    /// Waits until nothing is due. Whether it came to that.
-    pub async fn settled(&mut self, within: Duration) -> bool {
-        let idle = self.idle.wait_for(|idle| *idle);
-        matches!(timeout(within, idle).await, Ok(Ok(_)))
-    }
-
-    /// What has to hold for this process to be ready: every kind is watched and heard of.
-    pub fn checks(&self) -> impl Fn(Instant) -> Vec<Check> + Send + Sync + use<> {
-        let feed = Arc::clone(&self.feed);
-        move |now| feeds(&feed.progress(), now)
-    }
-
-    /// Lets what has begun finish. Whether it did.
-    pub async fn shutdown(self, within: Duration) -> bool {
-        self.stop.send_replace(true);
-        timeout(within, self.task).await.is_ok()
-    }
+/// What is heard from elsewhere than from watches.
+enum Heard {
+    /// What was waited for has come.
+    Ready,
+    /// A zone has something to say.
+    Zone(News),
+    /// Something has happened to a Zone or a Record.
+    Neighbour(Neighbour),
 }
 
 impl DnsRecords {
     /// Begins to watch, and to do what follows.
-    pub fn start(mut self) -> RunningDnsRecords {
+    pub fn start(self) -> Running {
         let sources = Watched::sources(&self.options.namespaces);
-        let inbox = Inbox::new(&sources);
-        let chance = StdRng::from_rng(&mut self.chance);
-        let (feed, fed) = Feed::start(&self.client, &sources, chance);
-        let (stop, stopped) = watch::channel(false);
-        let (report, idle) = watch::channel(false);
-        RunningDnsRecords {
-            feed: Arc::new(feed),
-            idle,
-            stop,
-            task: tokio::spawn(self.run(inbox, fed, stopped, report)),
-        }
-    }
-
-    /// Runs until `stop` says so. Passes that have begun are waited for.
-    async fn run(
-        mut self,
-        inbox: Inbox,
-        mut fed: mpsc::Receiver<Fed<Watched>>,
-        mut stop: watch::Receiver<bool>,
-        idle: watch::Sender<bool>,
-    ) {
-        let mut leading = self.leading.clone();
-        let (_, nobody) = mpsc::channel(1);
-        let mut neighbours = std::mem::replace(&mut self.neighbours, nobody);
-        let mut after = std::mem::replace(&mut self.after, Box::pin(std::future::pending()));
-        let (tell, mut news) = mpsc::channel(NEWS_MAX);
-        let mut shell = Shell::new(self, inbox, tell);
-        let mut beat = interval(BEAT);
-        loop {
-            shell.turn(&idle);
-            let due = shell.next_due();
-            tokio::select! {
-                biased;
-                _ = stop.wait_for(|stop| *stop) => break,
-                Some(finished) = shell.passes.next() => shell.finished(finished),
-                () = &mut after, if !shell.ready => shell.ready = true,
-                Some(event) = fed.recv() => shell.fed(event, &mut fed),
-                Some(news) = news.recv() => shell.heard(news),
-                Some(neighbour) = neighbours.recv() => shell.noticed(&neighbour),
-                Ok(()) = leading.changed() => shell.lead(*leading.borrow_and_update()),
-                () = until(due) => {}
-                _ = beat.tick() => {}
-            }
-        }
-        while let Some(finished) = shell.passes.next().await {
-            shell.finished(finished);
-        }
-        shell.recorder.close(TELL_WITHIN).await;
+        let (shell, around) = Shell::new(self, Inbox::new(&sources));
+        desk::start(shell, &sources, around)
     }
 }
 
@@ -212,126 +125,170 @@ struct Shell {
     clock: Clock,
     chance: StdRng,
     metrics: Metrics,
-    pulse: Pulse,
     recorder: Recorder,
     options: Options,
     hosting: Hosting,
     zones: Arc<HostedZones>,
+    news: mpsc::Receiver<News>,
+    neighbours: mpsc::Receiver<Neighbour>,
+    after: BoxFuture<'static, ()>,
     inbox: Inbox,
-    queue: Queue<DnsRecordKey, String>,
     memory: BTreeMap<DnsRecordKey, Memory>,
     /// Who uses which zone.
     uses: BTreeMap<HostedZoneKey, BTreeSet<DnsRecordKey>>,
-    passes: FuturesUnordered<BoxFuture<'static, (Finished, Instant)>>,
     writers: Arc<Semaphore>,
     cluster: Option<String>,
     /// What was waited for has come.
     ready: bool,
-    synced: bool,
-    leading: bool,
+}
+
+impl Work for Shell {
+    type Kind = Watched;
+    type Key = DnsRecordKey;
+    type Finished = Finished;
+    type News = Heard;
+
+    /// Most of them wait for a zone, and the more wait the fuller its batches.
+    const PASSES_AT_ONCE: usize = 2_048;
+
+    fn lane(key: &DnsRecordKey) -> String {
+        key.namespace.clone()
+    }
+
+    fn fed(&mut self, fed: Fed<Watched>, desk: &mut Desk) {
+        self.metrics.watched(fed.kind.name(), &fed.event);
+        let touched = self.inbox.take_in(fed, &mut self.hosting);
+        self.follow(touched, desk);
+    }
+
+    fn is_synced(&self) -> bool {
+        self.ready && self.inbox.is_synced()
+    }
+
+    /// What a person did not ask for is looked at when it has expired, what failed at once.
+    fn look_at_all(&mut self, desk: &mut Desk) {
+        let keys: Vec<DnsRecordKey> = self.hosting.keys().cloned().collect();
+        info!(records = keys.len(), "Looking after every DNSRecord");
+        for key in &keys {
+            let failed = self.hosting.view(key).is_some_and(|view| view.has_failed());
+            self.memory.entry(key.clone()).or_default().retry |= failed;
+            self.measure(key, desk);
+        }
+        desk.push(keys);
+    }
+
+    /// How records stand is shown by whoever looks after them.
+    fn step_back(&mut self) {
+        self.memory.values_mut().for_each(Memory::hide);
+    }
+
+    fn begin(&mut self, key: &DnsRecordKey, now: Instant) -> Begun<Finished> {
+        let Some(view) = self.hosting.view(key) else {
+            self.memory.remove(key);
+            return Begun::Over(Outcome::Done);
+        };
+        let memory = self.memory.entry(key.clone()).or_default();
+        // The seed's letter: only a change of the record or its Secret wakes what has failed.
+        let letter = !self.options.pace.retry && view.has_failed();
+        if letter && !memory.asked && !memory.retry {
+            memory.begin();
+            return Begun::Over(Outcome::Done);
+        }
+        if !view.is_observed() {
+            // Whoever fought with what the spec said before may be content with it now.
+            memory.fights.clear();
+        }
+        let mut wake = self.hosting.wake(key);
+        wake.drift = memory.drift;
+        wake.retry = memory.retry_due(now);
+        match depth(&view, wake, self.clock.now()) {
+            Depth::Light { valid_for } => self.begin_light(view, valid_for, now),
+            Depth::Full => self.begin_full(view, wake, now),
+        }
+    }
+
+    fn finished(&mut self, mut finished: Finished, desk: &mut Desk) -> Ended<ObjectKey> {
+        let key = finished.key.clone();
+        self.note(&finished);
+        let written = finished.written.take();
+        let touched = self.inbox.end(&key, written, &mut self.hosting);
+        self.follow(touched, desk);
+        let outcome = if finished.superseded {
+            // What it was superseded by has just been asked for.
+            Outcome::Done
+        } else {
+            self.conclude(&key, finished, desk)
+        };
+        Ended {
+            key,
+            kind: "DNSRecord",
+            outcome,
+        }
+    }
+
+    async fn hear(&mut self) -> Heard {
+        tokio::select! {
+            biased;
+            () = &mut self.after, if !self.ready => Heard::Ready,
+            Some(news) = self.news.recv() => Heard::Zone(news),
+            Some(neighbour) = self.neighbours.recv() => Heard::Neighbour(neighbour),
+            else => pending().await,
+        }
+    }
+
+    fn heard(&mut self, heard: Heard, desk: &mut Desk) {
+        match heard {
+            Heard::Ready => self.ready = true,
+            Heard::Zone(news) => self.told(news, desk),
+            Heard::Neighbour(neighbour) => self.noticed(&neighbour, desk),
+        }
+    }
+
+    async fn close(self) {
+        self.recorder.close(TELL_WITHIN).await;
+    }
 }
 
 impl Shell {
-    fn new(parts: DnsRecords, inbox: Inbox, news: mpsc::Sender<News>) -> Shell {
+    fn new(parts: DnsRecords, inbox: Inbox) -> (Shell, Surroundings) {
         let DnsRecords {
-            client,
+            mut around,
             options,
             open,
-            neighbours: _,
-            after: _,
-            clock,
-            mut chance,
-            leading,
-            metrics,
-            pulse,
-            identity,
+            neighbours,
+            after,
         } = parts;
-        let client = metrics.counting(&client);
         let zone_options = hosted_zone::Options {
             requeue: options.pace.requeue,
             debounce: options.debounce,
             guard: options.guard,
-            clock,
+            clock: around.clock,
         };
-        let recorder_chance = StdRng::from_rng(&mut chance);
-        let recorder = Recorder::start(
-            client.clone(),
-            identity,
-            clock,
-            recorder_chance,
-            metrics.clone(),
-        );
-        let queue_options = queue::Options {
-            debounce: Duration::ZERO,
-            ..queue::Options::default()
-        };
-        let lane = |key: &DnsRecordKey| key.namespace.clone();
-        let leading = *leading.borrow();
-        Shell {
+        let metrics = around.metrics.clone();
+        let (tell, news) = mpsc::channel(NEWS_MAX);
+        let shell = Shell {
             hosting: Hosting::new(options.policy.clone()),
-            zones: Arc::new(HostedZones::new(open, zone_options, metrics.clone(), news)),
-            queue: Queue::new(queue_options, lane, StdRng::from_rng(&mut chance)),
-            client,
-            clock,
-            chance,
+            zones: Arc::new(HostedZones::new(open, zone_options, metrics.clone(), tell)),
+            news,
+            neighbours,
+            after,
+            client: around.counted(),
+            clock: around.clock,
+            chance: around.draw(),
             metrics,
-            pulse,
-            recorder,
+            recorder: around.recorder(),
             options,
             inbox,
             memory: BTreeMap::new(),
             uses: BTreeMap::new(),
-            passes: FuturesUnordered::new(),
             writers: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
             cluster: None,
             ready: false,
-            synced: false,
-            leading,
-        }
+        };
+        (shell, around)
     }
 
-    /// Begins what is due, and tells how it stands.
-    fn turn(&mut self, idle: &watch::Sender<bool>) {
-        let now = Instant::now();
-        while self.may_write()
-            && self.queue.working() < PASSES_AT_ONCE
-            && let Some(key) = self.queue.take(now)
-        {
-            self.begin(&key, now);
-        }
-        let oldest = self.queue.oldest_due(now).filter(|_| self.may_write());
-        self.pulse.turn(now, oldest.map(|age| now - age));
-        let stands = self.ready && self.synced && self.passes.is_empty() && oldest.is_none();
-        idle.send_if_modified(|before| std::mem::replace(before, stands) != stands);
-    }
-
-    fn may_write(&self) -> bool {
-        self.ready && self.synced && self.leading
-    }
-
-    fn next_due(&self) -> Option<Instant> {
-        let room = self.may_write() && self.queue.working() < PASSES_AT_ONCE;
-        self.queue.next_due().filter(|_| room)
-    }
-
-    fn fed(&mut self, event: Fed<Watched>, more: &mut mpsc::Receiver<Fed<Watched>>) {
-        let waiting = std::iter::from_fn(|| more.try_recv().ok());
-        for fed in std::iter::once(event).chain(waiting.take(EVENTS_AT_ONCE)) {
-            self.metrics.watched(fed.kind.name(), &fed.event);
-            let touched = self.inbox.take_in(fed, &mut self.hosting);
-            self.follow(touched);
-        }
-        if !self.synced && self.inbox.is_synced() {
-            self.synced = true;
-            info!(
-                records = self.hosting.keys().count(),
-                "Seen every DNSRecord"
-            );
-            self.look_at_all();
-        }
-    }
-
-    fn follow(&mut self, touched: Touched) {
+    fn follow(&mut self, touched: Touched, desk: &mut Desk) {
         if let Some(uid) = touched.cluster {
             self.cluster = Some(short_hash36(&uid, CLUSTER_CHARS));
         }
@@ -342,39 +299,11 @@ impl Shell {
         for key in &touched.keys {
             self.memory.entry(key.clone()).or_default().asked = true;
         }
-        self.push(touched.keys);
-    }
-
-    fn push(&mut self, keys: impl IntoIterator<Item = DnsRecordKey>) {
-        let now = Instant::now();
-        for key in keys.into_iter().filter(|_| self.synced) {
-            self.queue.push(key, now);
-        }
-    }
-
-    /// What a person did not ask for is looked at when it has expired, what failed at once.
-    fn look_at_all(&mut self) {
-        let keys: Vec<DnsRecordKey> = self.hosting.keys().cloned().collect();
-        for key in &keys {
-            let failed = self.hosting.view(key).is_some_and(|view| view.has_failed());
-            self.memory.entry(key.clone()).or_default().retry |= failed;
-            self.measure(key);
-        }
-        self.push(keys);
-    }
-
-    fn lead(&mut self, leading: bool) {
-        self.leading = leading;
-        if self.may_write() {
-            self.look_at_all();
-        } else {
-            // How records stand is shown by whoever looks after them.
-            self.memory.values_mut().for_each(Memory::hide);
-        }
+        desk.push(touched.keys);
     }
 
     /// A zone has something to say.
-    fn heard(&mut self, news: News) {
+    fn told(&mut self, news: News, desk: &mut Desk) {
         let keys = match news {
             News::Changed(names) => {
                 let keys = self.hosting.names_changed(&names);
@@ -390,11 +319,11 @@ impl Shell {
         for key in &keys {
             self.memory.entry(key.clone()).or_default().drift = true;
         }
-        self.push(keys);
+        desk.push(keys);
     }
 
     /// Something has happened to a Zone or a Record.
-    fn noticed(&mut self, neighbour: &Neighbour) {
+    fn noticed(&mut self, neighbour: &Neighbour, desk: &mut Desk) {
         let keys = match neighbour {
             Neighbour::Zone(zone) => self.hosting.zone_changed(zone),
             Neighbour::Record(record) => [record.clone()].into(),
@@ -409,81 +338,63 @@ impl Shell {
             memory.drift = true;
             memory.fresh = Some(now);
         }
-        self.push(keys);
+        desk.push(keys);
     }
 
-    fn begin(&mut self, key: &DnsRecordKey, now: Instant) {
-        let Some(view) = self.hosting.view(key) else {
-            self.memory.remove(key);
-            return self.queue.done(key, now, Outcome::Done);
+    fn begin_light(
+        &mut self,
+        view: DnsRecordView,
+        valid_for: Duration,
+        now: Instant,
+    ) -> Begun<Finished> {
+        let memory = self.memory.entry(view.key.clone()).or_default();
+        let due = memory.premature(now, valid_for);
+        if view.is_kept() || view.deleting || !view.can_ask() {
+            return Begun::Over(Outcome::Again(due));
+        }
+        let (zones, next) = (memory.zones.clone(), Next::After(due - now));
+        let (client, writers) = (self.client.clone(), Arc::clone(&self.writers));
+        self.inbox.begin(&view.key, view.generation);
+        let run = async move { light(view, zones, next, &client, &writers).await };
+        Begun::Pass(Box::pin(run))
+    }
+
+    fn begin_full(&mut self, view: DnsRecordView, wake: Wake, now: Instant) -> Begun<Finished> {
+        let memory = self.memory.entry(view.key.clone()).or_default();
+        let half = self.options.validation / 2;
+        let pass = Pass {
+            // What a person changed is not believed to be as it was.
+            fresh: memory.fresh.or(wake.inputs.then_some(now)),
+            proof: view.is_awaiting().then_some(now),
+            contested: memory.is_contested(now),
+            unreported: memory.unreported,
+            inputs: self.hosting.inputs(&view.key),
+            began: self.clock.now(),
+            wait: half + self.chance.random_range(Duration::ZERO..=half * 2),
+            pace: self.options.pace,
+            cluster: self.cluster.clone(),
+            changed: self.inbox.begin(&view.key, view.generation),
+            view,
         };
-        let memory = self.memory.entry(key.clone()).or_default();
-        // The seed's letter: only a change of the record or its Secret wakes what has failed.
-        let letter = !self.options.pace.retry && view.has_failed();
-        if letter && !memory.asked && !memory.retry {
-            memory.begin();
-            return self.queue.done(key, now, Outcome::Done);
-        }
-        if !view.is_observed() {
-            // Whoever fought with what the spec said before may be content with it now.
-            memory.fights.clear();
-        }
-        let mut wake = self.hosting.wake(key);
-        wake.drift = memory.drift;
-        wake.retry = memory.retry_due(now);
-        match depth(&view, wake, self.clock.now()) {
-            Depth::Light { valid_for } => {
-                let due = memory.premature(now, valid_for);
-                if view.is_kept() || view.deleting || !view.can_ask() {
-                    return self.queue.done(key, now, Outcome::Again(due));
-                }
-                let (zones, next) = (memory.zones.clone(), Next::After(due - now));
-                let (client, writers) = (self.client.clone(), Arc::clone(&self.writers));
-                self.inbox.begin(key);
-                let run = async move { (light(view, zones, next, &client, &writers).await, now) };
-                self.passes.push(Box::pin(run));
-            }
-            Depth::Full => {
-                let inputs = self.hosting.inputs(key);
-                let half = self.options.validation / 2;
-                let wait = half + self.chance.random_range(Duration::ZERO..=half * 2);
-                // What a person changed is not believed to be as it was.
-                let pass = Pass {
-                    fresh: memory.fresh.or(wake.inputs.then_some(now)),
-                    proof: view.is_awaiting().then_some(now),
-                    contested: memory.is_contested(now),
-                    unreported: memory.unreported,
-                    inputs,
-                    began: self.clock.now(),
-                    wait,
-                    pace: self.options.pace,
-                    cluster: self.cluster.clone(),
-                    view,
-                };
-                memory.begin();
-                self.inbox.begin(key);
-                let (client, zones) = (self.client.clone(), Arc::clone(&self.zones));
-                let writers = Arc::clone(&self.writers);
-                let run = async move { (pass.run(&client, &zones, &writers).await, now) };
-                self.passes.push(Box::pin(run));
-            }
-        }
+        memory.begin();
+        let (client, zones) = (self.client.clone(), Arc::clone(&self.zones));
+        let writers = Arc::clone(&self.writers);
+        Begun::Pass(Box::pin(async move {
+            pass.run(&client, &zones, &writers).await
+        }))
     }
 
-    fn finished(&mut self, (finished, started): (Finished, Instant)) {
+    /// What follows from what a pass came to.
+    fn conclude(&mut self, key: &DnsRecordKey, finished: Finished, desk: &mut Desk) -> Outcome {
         let now = Instant::now();
-        let key = finished.key.clone();
-        self.note(&finished);
-        let touched = self.inbox.end(&key, finished.written, &mut self.hosting);
-        self.follow(touched);
         if let (Some(inputs), true) = (finished.inputs, finished.result.is_ok()) {
-            self.hosting.passed(&key, inputs);
+            self.hosting.passed(key, inputs);
         }
-        self.release(&key, &finished.zones);
+        self.release(key, &finished.zones);
         if finished.wrote {
-            self.look_after_sharers(&key);
+            self.look_after_sharers(key, desk);
         }
-        self.measure(&key);
+        self.measure(key, desk);
         let memory = self.memory.entry(key.clone()).or_default();
         let untold = matches!(
             &finished.result,
@@ -494,48 +405,41 @@ impl Shell {
         if finished.fought {
             memory.fights.push_back(now);
         }
-        let outcome = match &finished.result {
-            Ok(()) | Err(WriteError::Gone) => match finished.next {
-                Next::NotBefore(time) => {
-                    // Whoever was sent away together does not come back together.
-                    let more = self.chance.random_range(Duration::ZERO..=time / 2);
-                    Outcome::Again(memory.again(now + time + more))
-                }
-                Next::After(time) => Outcome::Again(memory.again(now + time)),
-                Next::Backoff => {
-                    let delay = memory.fail(&BACKOFF, &mut self.chance);
-                    Outcome::Again(memory.again(now + delay))
-                }
-                Next::OnChange => Outcome::Done,
-            },
-            Err(WriteError::Stale) => {
-                debug!(%key, "Changed meanwhile");
-                Outcome::Failed
-            }
-            Err(WriteError::Failed(error)) => {
-                warn!(%key, %error, "Could not write");
-                Outcome::Failed
-            }
-        };
         if !finished.failed && !untold {
             memory.failures = 0;
         }
-        self.pulse.pass_ended(now);
-        self.metrics.pass("DNSRecord", outcome, now - started);
-        self.queue.done(&key, now, outcome);
+        match &finished.result {
+            Ok(()) | Err(WriteError::Gone) => self.next(key, finished.next, now),
+            Err(error) => error.outcome(key),
+        }
+    }
+
+    /// When to look again at a record without anybody asking.
+    fn next(&mut self, key: &DnsRecordKey, next: Next, now: Instant) -> Outcome {
+        let memory = self.memory.entry(key.clone()).or_default();
+        let after = match next {
+            Next::NotBefore(time) => {
+                // Whoever was sent away together does not come back together.
+                time + self.chance.random_range(Duration::ZERO..=time / 2)
+            }
+            Next::After(time) => time,
+            Next::Backoff => memory.fail(&BACKOFF, &mut self.chance),
+            Next::OnChange => return Outcome::Done,
+        };
+        Outcome::Again(memory.again(now + after))
     }
 
     /// Whoever wants something at the same names sees whether it is still there: what two share, one can take away.
-    fn look_after_sharers(&mut self, key: &DnsRecordKey) {
+    fn look_after_sharers(&mut self, key: &DnsRecordKey, desk: &mut Desk) {
         let sharers = self.hosting.sharers(key);
         for sharer in &sharers {
             self.memory.entry(sharer.clone()).or_default().drift = true;
         }
-        self.push(sharers);
+        desk.push(sharers);
     }
 
-    fn measure(&mut self, key: &DnsRecordKey) {
-        let Some(stand) = self.hosting.stand(key).filter(|_| self.leading) else {
+    fn measure(&mut self, key: &DnsRecordKey, desk: &Desk) {
+        let Some(stand) = self.hosting.stand(key).filter(|_| desk.is_leading()) else {
             return;
         };
         let memory = self.memory.entry(key.clone()).or_default();
@@ -571,12 +475,5 @@ impl Shell {
                 self.zones.forget(zone);
             }
         }
-    }
-}
-
-async fn until(due: Option<Instant>) {
-    match due {
-        Some(due) => tokio::time::sleep_until(due).await,
-        None => std::future::pending().await,
     }
 }

@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 pub use progress::{Progress, Standing};
-pub(crate) use told::{Happened, Told, is_newer, key_of};
+pub(crate) use told::{CLUSTER_NAMESPACE, Happened, Told, built_in, is_newer, key_of};
 
 use progress::Board;
 use trouble::Patience;
@@ -53,6 +53,8 @@ pub struct Source<K> {
     pub namespaces: Vec<String>,
     /// Only objects whose fields are so, if not all of them.
     pub fields: Option<String>,
+    /// Only objects whose labels are so, if not all of them.
+    pub labels: Option<String>,
 }
 
 /// Something that happened to objects of a kind.
@@ -110,6 +112,7 @@ impl<K: Clone + Send + Sync + 'static> Feed<K> {
                 kind: source.kind.clone(),
                 resource: source.resource.clone(),
                 fields: source.fields.clone(),
+                labels: source.labels.clone(),
                 namespace,
                 client: hearing::client(client, &board, place),
                 board: Arc::clone(&board),

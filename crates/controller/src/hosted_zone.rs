@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use dns::Name;
@@ -31,10 +32,10 @@ use reconcile::DnsRecordKey;
 use reconcile::dns_record::Failure;
 use reconcile::hosted::{Ask, GuardRules, Guarded, Verdict, Work, agenda};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 use tracing::info;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, until};
 use reading::Reading;
 use writing::Written;
 
@@ -87,10 +88,20 @@ pub(crate) type Reply = Result<(Name, Verdict), Failure>;
 #[derive(Clone)]
 pub(crate) struct HostedZone {
     provider: Arc<dyn Provider>,
-    requests: mpsc::Sender<Request>,
+    requests: mpsc::Sender<Message>,
+    /// Tells requests apart.
+    numbers: Arc<AtomicU64>,
+}
+
+enum Message {
+    Ask(Box<Request>),
+    /// Whoever asked as this number does not want to know any more.
+    Leave(u64),
 }
 
 struct Request {
+    /// Which request, if it may be taken back.
+    number: Option<u64>,
     ask: Ask,
     /// Only what was read from this time on is believed.
     fresh: Option<Instant>,
@@ -119,7 +130,11 @@ impl HostedZone {
             misled: BTreeSet::new(),
         };
         tokio::spawn(writer.run(asked));
-        HostedZone { provider, requests }
+        HostedZone {
+            provider,
+            requests,
+            numbers: Arc::default(),
+        }
     }
 
     /// What the provider can hold.
@@ -129,12 +144,52 @@ impl HostedZone {
 
     /// Asks, and waits for what becomes of it.
     pub(crate) async fn ask(&self, ask: Ask, fresh: Option<Instant>) -> Reply {
-        let (reply, told) = oneshot::channel();
-        let request = Request { ask, fresh, reply };
-        let gone = || failure_of(&Error::Unclear("the zone is no longer looked after".into()));
-        self.requests.send(request).await.map_err(|_| gone())?;
-        told.await.unwrap_or_else(|_| Err(gone()))
+        let told = self.send(ask, fresh, None).await?;
+        told.await.unwrap_or_else(|_| Err(abandoned()))
     }
+
+    /// The same, unless something else comes before it is looked at. What has begun is waited for.
+    pub(crate) async fn ask_unless(
+        &self,
+        ask: Ask,
+        fresh: Option<Instant>,
+        leave: impl Future<Output = ()>,
+    ) -> Option<Reply> {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let mut told = match self.send(ask, fresh, Some(number)).await {
+            Ok(told) => told,
+            Err(failure) => return Some(Err(failure)),
+        };
+        tokio::select! {
+            biased;
+            reply = &mut told => return Some(reply.unwrap_or_else(|_| Err(abandoned()))),
+            () = leave => {}
+        }
+        // A zone that is no longer looked after says so below.
+        let _ = self.requests.send(Message::Leave(number)).await;
+        told.await.ok()
+    }
+
+    async fn send(
+        &self,
+        ask: Ask,
+        fresh: Option<Instant>,
+        number: Option<u64>,
+    ) -> Result<oneshot::Receiver<Reply>, Failure> {
+        let (reply, told) = oneshot::channel();
+        let request = Request {
+            number,
+            ask,
+            fresh,
+            reply,
+        };
+        let sent = self.requests.send(Message::Ask(Box::new(request))).await;
+        sent.map_err(|_| abandoned()).map(|()| told)
+    }
+}
+
+fn abandoned() -> Failure {
+    failure_of(&Error::Unclear("the zone is no longer looked after".into()))
 }
 
 impl fmt::Debug for HostedZone {
@@ -162,21 +217,28 @@ struct Writer {
 }
 
 impl Writer {
-    async fn run(mut self, mut asked: mpsc::Receiver<Request>) {
+    async fn run(mut self, mut asked: mpsc::Receiver<Message>) {
         loop {
             let due = self.due();
             tokio::select! {
                 biased;
-                request = asked.recv() => match request {
-                    Some(request) => self.waiting.push(request),
+                message = asked.recv() => match message {
+                    Some(message) => self.hear(message),
                     None => return,
                 },
                 () = until(due) => {}
             }
-            while let Ok(request) = asked.try_recv() {
-                self.waiting.push(request);
+            while let Ok(message) = asked.try_recv() {
+                self.hear(message);
             }
             self.turn().await;
+        }
+    }
+
+    fn hear(&mut self, message: Message) {
+        match message {
+            Message::Ask(request) => self.waiting.push(*request),
+            Message::Leave(number) => self.waiting.retain(|it| it.number != Some(number)),
         }
     }
 
@@ -391,12 +453,5 @@ pub(crate) fn unread(error: &Error) -> Failure {
     Failure {
         may_have_written: false,
         ..failure_of(error)
-    }
-}
-
-async fn until(due: Option<Instant>) {
-    match due {
-        Some(due) => sleep_until(due).await,
-        None => std::future::pending().await,
     }
 }

@@ -31,6 +31,7 @@ impl Watched {
             resource: kind.resource(),
             namespaces: namespaces.to_vec(),
             fields: None,
+            labels: None,
         };
         Watched::ALL.map(source).into()
     }

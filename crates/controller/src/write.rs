@@ -3,7 +3,7 @@
 //! What comes back is what stands there now, and goes into the world at once: the next decision need not wait for the
 //! watch to tell the same.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 
 use api::well_known::{annotation, field_manager, label};
 use api::zone_slice::{ZoneSlice, ZoneSliceSpec};
@@ -18,6 +18,9 @@ use reconcile::slice::Slice;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tracing::{debug, warn};
+
+use crate::queue::Outcome;
 
 /// How many slices are created or removed at a time: a zone that crosses the limit has a few hundred of them.
 const SLICES_AT_ONCE: usize = 16;
@@ -47,6 +50,23 @@ impl From<kube::Error> for WriteError {
             404 => WriteError::Gone,
             409 => WriteError::Stale,
             _ => WriteError::Failed(Box::new(error)),
+        }
+    }
+}
+
+impl WriteError {
+    /// What it means for the key that was passed over.
+    pub(crate) fn outcome(&self, key: &impl Display) -> Outcome {
+        match self {
+            WriteError::Gone => Outcome::Done,
+            WriteError::Stale => {
+                debug!(%key, "Changed meanwhile");
+                Outcome::Failed
+            }
+            WriteError::Failed(error) => {
+                warn!(%key, %error, "Could not write");
+                Outcome::Failed
+            }
         }
     }
 }

@@ -59,6 +59,7 @@ async fn a_feed_follows_a_real_api_through_its_restart() {
         resource: ApiResource::from_gvk(&resource),
         namespaces: vec![namespace.clone()],
         fields: None,
+        labels: None,
     };
     let maps_source = source("maps", GroupVersionKind::gvk("", "v1", "ConfigMap"));
     let chance = StdRng::seed_from_u64(1);

@@ -116,9 +116,12 @@ impl Zones {
         let records = self.calls.records_of(labels).await?;
         let standing = records.iter().filter_map(|record| home.read(record));
         let standing: Vec<Standing> = standing.collect();
-        let places = stream::iter(steps(&home, batch, &standing)?).map(Ok);
-        let write = |steps| self.write_at(&home, steps);
-        places.try_for_each_concurrent(NAMES_AT_ONCE, write).await
+        for round in steps(&home, batch, &standing)? {
+            let names = stream::iter(round).map(Ok);
+            let write = |steps| self.write_at(&home, steps);
+            names.try_for_each_concurrent(NAMES_AT_ONCE, write).await?;
+        }
+        Ok(())
     }
 
     async fn home(&self, zone: &ZoneId) -> Result<Home, Error> {

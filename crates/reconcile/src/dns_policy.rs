@@ -10,7 +10,7 @@
 //! nothing. A record whose Gateway has lost its routes or addresses, or is gone, stays for a grace period; one whose host
 //! is published by another record of the policy stays until that one is ready; one outside of the provider's domain stays
 //! as it is. A record goes at once only if its host was taken from the Gateway, or all its addresses are excluded. A
-//! listener that passes from one policy to another takes its record along.
+//! listener that passes from one policy to another takes its record along, also if the first one is deleted.
 //!
 //! Providers are never asked here: what becomes of a DNSRecord is read from its conditions.
 
@@ -19,6 +19,7 @@ pub mod endpoints;
 mod finding;
 mod made;
 pub(crate) mod names;
+mod owners;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -32,7 +33,6 @@ use api::parse::target::Target;
 use api::well_known::listener_label;
 use dns::Name;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
-use kube::Resource as _;
 
 use crate::world::Faults;
 use crate::{GatewayKey, PolicyKey};
@@ -111,8 +111,19 @@ pub struct DnsPolicyView {
     pub passed_on: BTreeSet<String>,
     /// Since when records have had no source.
     pub lapsing: BTreeMap<String, Duration>,
+    /// Who gets its records when it goes.
+    pub heir: Option<Heir>,
     /// What stands for the Gateway among those that share a host.
     pub code: String,
+}
+
+/// A policy that comes after another.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Heir {
+    /// Which one.
+    pub policy: PolicyKey,
+    /// Its uid.
+    pub uid: String,
 }
 
 /// A Gateway, as a policy sees it.
@@ -175,6 +186,13 @@ pub struct Update {
     pub labels: BTreeMap<String, String>,
     /// Whom it should belong to.
     pub owner_references: Vec<OwnerReference>,
+}
+
+impl Update {
+    /// Whether the record is to say something else than before.
+    fn changes_spec(&self) -> bool {
+        self.before.spec.as_ref() != Some(&self.spec)
+    }
 }
 
 /// What is to be told about a policy beside how its records stand.
@@ -339,7 +357,7 @@ impl<'v> Pass<'v> {
         slots
     }
 
-    /// Makes what is in a place what it should be. Whether that is a change.
+    /// Makes what is in a place what it should be. Whether it is to say something else.
     fn fill(&mut self, slot: &Slot<'_>, record: Option<&MadeRecord>) -> bool {
         match (&slot.want, record) {
             (Want::Publish(endpoints), None) => {
@@ -349,7 +367,8 @@ impl<'v> Pass<'v> {
             }
             (Want::Publish(endpoints), Some(record)) => {
                 let update = self.change(slot, endpoints, record);
-                let changed = update.is_some();
+                // Whose it is does not matter to its host.
+                let changed = update.as_ref().is_some_and(Update::changes_spec);
                 self.decision.update.extend(update);
                 changed
             }
@@ -396,7 +415,7 @@ impl<'v> Pass<'v> {
         let mut record = api::DnsRecord::new(slot.name, spec);
         record.metadata.namespace = Some(self.view.key.namespace.clone());
         record.metadata.labels = Some(made::labels(slot.listener));
-        record.metadata.owner_references = Some(vec![self.reference()]);
+        record.metadata.owner_references = Some(owners::of(self.view, &[]));
         record
     }
 
@@ -412,17 +431,10 @@ impl<'v> Pass<'v> {
         let carried = labels
             .iter()
             .all(|(key, value)| record.labels.get(key) == Some(value));
-        let own = record.policy_uid == self.view.uid;
-        if own && carried && spec == *stands {
+        let owner_references = owners::of(self.view, &record.owner_references);
+        if carried && spec == *stands && owner_references == record.owner_references {
             return None;
         }
-        let owner_references = if own {
-            record.owner_references.clone()
-        } else {
-            let others = record.owner_references.iter();
-            let others = others.filter(|it| it.uid != record.policy_uid).cloned();
-            others.chain([self.reference()]).collect()
-        };
         Some(Update {
             before: record.clone(),
             spec,
@@ -452,17 +464,6 @@ impl<'v> Pass<'v> {
             endpoints: endpoints.to_vec(),
             health_check: self.view.health_check.clone(),
             ..before.clone()
-        }
-    }
-
-    fn reference(&self) -> OwnerReference {
-        OwnerReference {
-            api_version: api::DnsPolicy::api_version(&()).into_owned(),
-            kind: api::DnsPolicy::kind(&()).into_owned(),
-            name: self.view.key.name.clone(),
-            uid: self.view.uid.clone(),
-            controller: Some(true),
-            block_owner_deletion: Some(true),
         }
     }
 }

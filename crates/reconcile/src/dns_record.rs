@@ -73,6 +73,8 @@ pub struct DnsRecordView {
     pub finalizers: Vec<String>,
     /// Where it is to be published.
     pub provider: Result<Provider, Trouble>,
+    /// The version of the Secret, if there is one.
+    pub secret_version: Option<String>,
     /// Where it has been published, if that is somewhere else.
     pub former: Option<Result<Provider, Trouble>>,
     /// Whether it is to be let go although its provider cannot be reached.

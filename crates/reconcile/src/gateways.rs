@@ -5,6 +5,7 @@
 //! listener; a Gateway those on the listeners that changed, or all if its addresses did; a Secret those that name it,
 //! unless it went (D2); a DNSRecord the policy it was made from.
 
+mod heirs;
 mod object;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +41,8 @@ pub struct Gateways {
     secrets: BTreeMap<SecretKey, BTreeSet<PolicyKey>>,
     /// DNSRecords by the policy that they were made from.
     made: BTreeMap<PolicyKey, BTreeSet<DnsRecordKey>>,
+    /// DNSRecords by the policies that get them when the one they were made from goes.
+    promised: BTreeMap<PolicyKey, BTreeSet<DnsRecordKey>>,
     /// Since when records have had no source, by policy.
     lapsing: BTreeMap<PolicyKey, BTreeMap<String, Duration>>,
     /// Records that have not been looked at since they were made or changed.
@@ -122,18 +125,22 @@ impl Gateways {
             self.note_rivals(before.target.as_ref().filter(|_| others), &mut concerned);
         }
         self.note_rivals(node.target.as_ref().filter(|_| others), &mut concerned);
+        if others {
+            self.note_promised(key, &mut concerned);
+        }
         self.link(key, &node);
         self.policies.insert(key.clone(), node);
         concerned
     }
 
-    /// A DNSPolicy is gone. What was made from it goes with it, by its owner references.
+    /// A DNSPolicy is gone. What was made from it goes with it, by its owner references, unless it was promised to another.
     pub fn delete_policy(&mut self, key: &PolicyKey) -> Concerned {
         let mut concerned = Concerned::default();
         if let Some(node) = self.policies.remove(key) {
             self.unlink(key, &node);
             self.lapsing.remove(key);
             self.note_rivals(node.target.as_ref(), &mut concerned);
+            self.note_promised(key, &mut concerned);
         }
         concerned
     }
@@ -218,6 +225,7 @@ impl Gateways {
                 }
                 let made = self.made.entry(record.owner(&key.namespace)).or_default();
                 made.insert(key.clone());
+                self.promise(key, &record);
                 self.records.insert(key.clone(), record);
             }
             None => {
@@ -285,6 +293,7 @@ impl Gateways {
             own: self.own(key, node).cloned().collect(),
             borrowed: borrowed.collect(),
             passed_on: self.passed_on(key, node),
+            heir: self.heir(key, node),
             lapsing: self.lapsing.get(key).cloned().unwrap_or_default(),
             code: self.code(node.target.as_ref()),
             gateway,
@@ -337,6 +346,7 @@ impl Gateways {
     fn unmake(&mut self, key: &DnsRecordKey, before: Option<&MadeRecord>) {
         if let Some(before) = before {
             take(&mut self.made, &before.owner(&key.namespace), key);
+            self.take_back(key, before);
             self.waiting.remove(key);
         }
     }
@@ -360,6 +370,7 @@ impl Gateways {
 
     /// The policy that a record was made from, and others whom its listener belongs to now: usually nobody.
     fn note_users(&self, key: &DnsRecordKey, record: &MadeRecord, concerned: &mut Concerned) {
+        self.note_heirs(key, record, concerned);
         let owner = record.owner(&key.namespace);
         let Some(node) = self.policies.get(&owner) else {
             return;
@@ -615,7 +626,7 @@ impl Gateways {
         made && (by_whole || by_another)
     }
 
-    /// Records of other policies for listeners that are this one's now.
+    /// Records of other policies, there or gone, for listeners that are this one's now.
     fn borrowed(
         &self,
         key: &PolicyKey,
@@ -636,9 +647,10 @@ impl Gateways {
             .collect();
         let others = others.into_iter().filter(|other| *other != key);
         let others = others.filter_map(|other| Some((other, self.policies.get(other)?)));
-        // What belongs to one that is on its way out goes with it.
+        // What belongs to one that is on its way out goes with it, unless it was promised.
         let others = others.filter(|(_, node)| !node.deleting);
         let records = others.flat_map(|(other, node)| self.marked(other, node));
+        let records = records.chain(self.inherited(key, node));
         let fitting = records.filter(|record| {
             labels.contains(&record.listener)
                 && names::is_made_for(&record.name, &target.gateway.name, &record.listener)

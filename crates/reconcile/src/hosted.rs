@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use api::parse::provider_secret::Domain;
 use dns::guard::{Guard, fingerprint};
-use dns::hosted::{Change, HostedKey};
+use dns::hosted::{Change, Holdings, HostedKey};
 use dns::limits::Limits;
 use dns::ownership::{Inventory, Owner, OwnerId};
 use dns::plan::{Claim, Conflict, Group, Wanted, plan};
@@ -419,17 +419,19 @@ fn marks_around(group: &mut Group) {
 }
 
 impl Hosted {
-    /// The names at which two readings of a zone differ, those of marked sets among them.
-    pub fn differences(&self, later: &Hosted) -> BTreeSet<Name> {
-        let (one, other) = (self.inventory.holdings(), later.inventory.holdings());
-        let differs = |key: &&HostedKey| one.get(*key) != other.get(*key);
-        let keys = one.keys().chain(other.keys()).filter(differs);
-        let keys = keys.filter(|key| key.rtype != Rtype::SOA);
-        let told = self.complaints.keys().chain(later.complaints.keys());
-        let told = told.filter(|key| self.complaints.get(*key) != later.complaints.get(*key));
-        let names = keys.chain(told).map(|key| key.name.clone());
-        let marks = self.inventory.marked_differences(&later.inventory);
-        names.chain(marks).collect()
+    /// Becomes what was read of the same zone, and tells at which names that is something else: those of marked sets are
+    /// among them.
+    pub fn renew(
+        &mut self,
+        holdings: Holdings,
+        complaints: BTreeMap<HostedKey, String>,
+    ) -> BTreeSet<Name> {
+        let mut names = self.inventory.renew(holdings);
+        let told = self.complaints.keys().chain(complaints.keys());
+        let told = told.filter(|key| self.complaints.get(*key) != complaints.get(*key));
+        names.extend(told.map(|key| key.name.clone()));
+        self.complaints = complaints;
+        names
     }
 }
 

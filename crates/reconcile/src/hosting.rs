@@ -170,7 +170,7 @@ impl Hosting {
         let node = SecretNode::read(secret, self.policy.discovery);
         let before = self.secrets.get(key);
         let zone = node.zone(&key.namespace);
-        let touched = if before == Some(&node) {
+        let touched = if before.is_some_and(|before| before.says_as(&node)) {
             BTreeSet::new()
         } else {
             let default = node.default || before.is_some_and(|before| before.default);
@@ -285,13 +285,23 @@ impl Hosting {
         })
     }
 
-    /// Whether what a record depends on is another than at its last full pass.
+    /// Whether what a record depends on is another than at its last full pass. Of a pass that was another process's it is
+    /// known which version of the Secret it had.
     pub fn wake(&self, key: &DnsRecordKey) -> Wake {
-        let seen = self.records.get(key).and_then(|node| node.seen.as_ref());
+        let changed = |node: &RecordNode| match (&node.seen, &node.status.secret_version) {
+            (Some(seen), _) => Some(seen) != self.inputs(key).as_ref(),
+            (None, Some(version)) => self.secret_version(key, node).as_ref() != Some(version),
+            (None, None) => false,
+        };
         Wake {
-            inputs: seen.is_some() && seen != self.inputs(key).as_ref(),
+            inputs: self.records.get(key).is_some_and(changed),
             ..Wake::default()
         }
+    }
+
+    fn secret_version(&self, key: &DnsRecordKey, node: &RecordNode) -> Option<String> {
+        let secret = self.secrets.get(&self.secret_of(key, node)?)?;
+        Some(secret.version.clone())
     }
 
     /// Everything that bears on a record.
@@ -309,6 +319,7 @@ impl Hosting {
             finalizers: node.finalizers.clone(),
             former: self.former(key, node, &provider),
             provider,
+            secret_version: self.secret_version(key, node),
             abandoned: node.abandoned,
             approval: self.approval(key, node),
             spared: self.spared(key, node),

@@ -20,6 +20,7 @@ pub mod hosting;
 mod key;
 pub mod probe;
 pub mod probing;
+pub mod publishing;
 pub mod record;
 pub mod slice;
 pub mod world;

@@ -52,6 +52,8 @@ pub enum Health {
 pub struct Standing {
     /// The uid of the DNSRecord that it belongs to.
     pub owner: Option<String>,
+    /// Its own uid.
+    pub uid: String,
     /// The version of all of it.
     pub resource_version: Option<String>,
     /// What it asks for.
@@ -137,7 +139,7 @@ pub fn check(patient: Patient<'_>, probing: Probing) -> Checked {
     );
     let publish = match left {
         Some(left) if left == claim.endpoints => Publish::Everything,
-        Some(left) => Publish::Part(left),
+        Some(left) => Publish::Part(tree::with_defaults(&claim.endpoints, left)),
         None => standing(claim, status).map_or(Publish::Nothing, Publish::AsBefore),
     };
     Checked {

@@ -34,7 +34,7 @@ use kube::Client;
 pub use crate::process::Exited;
 pub use credentials::{CredentialsError, Identity};
 pub use go::GoError;
-pub use kubectl::{Finished, Kubectl};
+pub use kubectl::{Finished, Kubectl, finish};
 pub use shared::shared;
 pub use tenant::BindError;
 
@@ -44,7 +44,7 @@ use crate::process::Process;
 use build::Programs;
 use credentials::Credentials;
 use runs::Run;
-use start::Ports;
+use start::{Ports, Writes};
 
 /// A control plane that runs for as long as this value lives.
 ///
@@ -67,7 +67,17 @@ impl ControlPlane {
     ///
     /// Returns when the API server is ready and the controllers run.
     pub async fn start() -> Result<Self, StartError> {
-        start::start().await
+        start::start(Writes::Careless).await
+    }
+
+    /// The same, and no write is acknowledged before it is on disk. Tests do without, and are faster.
+    pub async fn start_durable() -> Result<Self, StartError> {
+        start::start(Writes::Durable).await
+    }
+
+    /// The ids of the processes that store and serve: etcd's and the API server's.
+    pub fn server_ids(&self) -> [u32; 2] {
+        [self.etcd.id(), self.api_server.id()]
     }
 
     /// Ends the API server as a crash would and starts it again, at the same address and over the same etcd.

@@ -14,6 +14,7 @@
 //!   last.
 //! - [`manifest`]: YAML in, created or applied objects or the API's own words of refusal out.
 //! - [`crds`]: installs kinds and returns when they can be used.
+//! - [`valve`]: a way to an API that closes after so many writes, as if whoever writes had died.
 //! - [`mortal`]: a command whose process does not outlive the one that starts it.
 //! - [`namespace()`]: a fresh namespace, which is how tests that share a control plane keep apart.
 //!
@@ -45,6 +46,7 @@ pub mod manifest;
 pub mod moto;
 pub mod name_server;
 pub mod route53;
+pub mod valve;
 pub mod wait;
 
 mod namespace;

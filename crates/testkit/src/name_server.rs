@@ -98,6 +98,17 @@ impl NameServer {
         start(software, zones, None).await
     }
 
+    /// The same at an address of the test's choice, which has to be free. All of 127.0.0.0/8 is this machine, so several
+    /// servers can share a port, as name servers that find each other do; but BIND takes only addresses that an interface
+    /// has, which is 127.0.0.1.
+    pub async fn start_at(
+        software: Software,
+        address: SocketAddr,
+        zones: &[ZoneFile],
+    ) -> Result<Self, StartError> {
+        start_once(&found().await?, software, address, zones, None).await
+    }
+
     /// The same over copies of the zones, which whoever has the key may transfer and update. NSD takes no updates.
     pub async fn start_with_key(
         software: Software,
@@ -118,15 +129,19 @@ async fn start(
     zones: &[ZoneFile],
     key: Option<&TsigKey>,
 ) -> Result<NameServer, StartError> {
-    let programs = spawn_blocking(programs)
-        .await
-        .expect("looking for programs does not panic")
-        .map_err(StartError::missing)?;
+    let programs = found().await?;
     start::start(async || {
         let address = free_address().map_err(system("a free port"))?;
         start_once(&programs, software, address, zones, key).await
     })
     .await
+}
+
+async fn found() -> Result<Programs, StartError> {
+    let found = spawn_blocking(programs).await;
+    found
+        .expect("looking for programs does not panic")
+        .map_err(StartError::missing)
 }
 
 async fn start_once(

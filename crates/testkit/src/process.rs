@@ -59,6 +59,11 @@ impl Process {
         Ok(Self { name, child, log })
     }
 
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Fails once the program has ended, which none of them does by itself.
     pub(crate) fn running(&mut self) -> Result<(), Exited> {
         match self.child.try_wait() {

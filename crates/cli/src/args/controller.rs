@@ -4,7 +4,7 @@ mod domains;
 mod health;
 pub(crate) mod pace;
 pub(crate) mod providers;
-mod sources;
+pub(crate) mod sources;
 pub(crate) mod zones;
 
 use clap::ValueEnum;

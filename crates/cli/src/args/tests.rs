@@ -80,7 +80,7 @@ fn defaults_are_as_documented() {
         "zone_discovery: false",
         "service_record_namespace: \"cross-cluster-connectivity\"",
         "service_record_placement: Central",
-        "endpoint_service: None",
+        "endpoint_service: NamespacedName { namespace: \"projectcontour\", name: \"envoy\" }",
         "node_endpoints: false",
         "source_grace: 300s",
         "managed_domain: None",
@@ -144,7 +144,7 @@ fn flags_become_types() {
     assert_eq!(ranges, ["10.0.0.0/8", "192.0.2.1/32"]);
     assert_eq!(flags.health.allowed_endpoints.len(), 2);
     assert_eq!(
-        flags.sources.endpoint_service.unwrap().to_string(),
+        flags.sources.endpoint_service.to_string(),
         "ingress/gateway.v2"
     );
     assert!(

@@ -14,6 +14,7 @@ use http::Request;
 use kube::Client;
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Resource as _};
 use kube::discovery::{self, ApiCapabilities, Scope};
+use reconcile::publishing::SourceKind;
 use serde_json::{Value, json};
 
 use crate::manifest::Document;
@@ -174,8 +175,7 @@ async fn put(kinds: &mut Kinds, object: &Value) -> anyhow::Result<Outcome> {
 
 /// Whether a kind is somebody else's, and whoever looks after it elsewhere does not run here.
 fn is_foreign(resource: &ApiResource) -> bool {
-    let mut foreign = api::foreign::crds().into_iter();
-    foreign.any(|it| it.spec.group == resource.group && it.spec.names.kind == resource.kind)
+    SourceKind::find(&resource.group, &resource.kind).is_some()
 }
 
 /// Unknown fields are errors: nearly always someone has mistyped one.

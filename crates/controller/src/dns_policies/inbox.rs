@@ -11,14 +11,12 @@ use kube::Resource as _;
 use kube::api::{ApiResource, DynamicObject};
 use reconcile::gateways::Concerned;
 use reconcile::{Gateways, ObjectKey, PolicyKey};
-use tracing::warn;
 
 use super::Key;
 use super::pass::Written;
-use crate::feed::{Event, Fed, Happened, Source, Told, is_newer, key_of};
-
-/// The Namespace whose uid stands for the cluster.
-const CLUSTER_NAMESPACE: &str = "kube-system";
+use crate::feed::{
+    CLUSTER_NAMESPACE, Event, Fed, Happened, Source, Told, built_in, is_newer, key_of,
+};
 
 /// What is watched.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -48,6 +46,7 @@ impl Watched {
             resource: kind.resource(),
             namespaces: kind.narrowed(namespaces),
             fields: kind.fields(),
+            labels: None,
         };
         kinds.into_iter().chain(secrets).map(source).collect()
     }
@@ -285,24 +284,12 @@ fn apply(
             gateways.apply_record(key, Decoded::of_parts(object.metadata, object.data))
         }
         Watched::DnsPolicy | Watched::Gateway | Watched::DnsRecord => Concerned::default(),
-        Watched::Secret(_) => read(object).map_or_else(Concerned::default, |secret| {
+        Watched::Secret(_) => built_in(object).map_or_else(Concerned::default, |secret| {
             gateways.apply_secret(key, &secret)
         }),
         Watched::Namespace => {
             let uid = object.metadata.uid.unwrap_or_default();
             gateways.set_cluster(&uid)
-        }
-    }
-}
-
-/// A Secret. The API checks those itself: what cannot be read is of a version that nobody knows yet.
-fn read(object: DynamicObject) -> Option<Secret> {
-    let value = serde_json::to_value(object).ok()?;
-    match serde_json::from_value(value) {
-        Ok(secret) => Some(secret),
-        Err(error) => {
-            warn!(%error, "Cannot read a Secret");
-            None
         }
     }
 }

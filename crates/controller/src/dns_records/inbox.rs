@@ -2,32 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use api::Decoded;
-use api::well_known::secret_type;
+use api::parse::provider_secret::ProviderKind;
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::Resource as _;
 use kube::api::{ApiResource, DynamicObject};
 use reconcile::{DnsRecordKey, Hosting, ObjectKey};
-use serde::de::DeserializeOwned;
-use tracing::warn;
+use tokio::sync::Notify;
 
-use crate::feed::{Fed, Happened, Source, Told, is_newer};
-
-/// The Namespace whose uid stands for the cluster.
-const CLUSTER_NAMESPACE: &str = "kube-system";
-
-/// Secrets that a provider may be reached with: one watch for each type, so that no other Secret is ever seen.
-const SECRET_TYPES: [&str; 8] = [
-    secret_type::AWS,
-    secret_type::GCP,
-    secret_type::AZURE,
-    secret_type::CLOUDFLARE,
-    secret_type::RFC2136,
-    secret_type::WEBHOOK,
-    secret_type::ZONE,
-    secret_type::IN_MEMORY,
-];
+use crate::feed::{CLUSTER_NAMESPACE, Fed, Happened, Source, Told, built_in, is_newer};
 
 /// What is watched.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -42,7 +27,8 @@ pub(crate) enum Watched {
 impl Watched {
     /// What to watch, in some namespaces or everywhere.
     pub(super) fn sources(namespaces: &[String]) -> Vec<Source<Watched>> {
-        let secrets = SECRET_TYPES.map(Watched::Secret);
+        // One watch for each type, so that no other Secret is ever seen.
+        let secrets = ProviderKind::ALL.map(|kind| Watched::Secret(kind.secret_type()));
         let kinds = [
             Watched::DnsRecord,
             Watched::DnsHealthCheckProbe,
@@ -54,6 +40,7 @@ impl Watched {
             resource: kind.resource(),
             namespaces: kind.narrowed(namespaces),
             fields: kind.fields(),
+            labels: None,
         };
         kinds.map(source).collect()
     }
@@ -120,9 +107,35 @@ pub(super) struct Touched {
 #[derive(Debug)]
 pub(super) struct Inbox {
     told: Told<Watched>,
-    /// Records that a pass is under way over, and what was last watched of each since it began. It waits until the pass
-    /// has told what it wrote: what we have done ourselves is known before it is watched.
-    passing: BTreeMap<DnsRecordKey, Option<Box<DynamicObject>>>,
+    /// Records that a pass is under way over.
+    passing: BTreeMap<DnsRecordKey, Passing>,
+}
+
+/// A pass that is under way.
+#[derive(Debug)]
+struct Passing {
+    /// What it is over.
+    generation: Option<i64>,
+    /// What was last watched since it began. It waits until the pass has told what it wrote: what we have done ourselves
+    /// is known before it is watched.
+    later: Option<Box<DynamicObject>>,
+    /// Told when the record is no longer what the pass is over.
+    changed: Arc<Notify>,
+}
+
+impl Passing {
+    fn watched(&mut self, object: Box<DynamicObject>) {
+        let metadata = &object.metadata;
+        if metadata.generation != self.generation || metadata.deletion_timestamp.is_some() {
+            self.changed.notify_one();
+        }
+        self.later = Some(object);
+    }
+
+    fn gone(&mut self) {
+        self.changed.notify_one();
+        self.later = None;
+    }
 }
 
 impl Inbox {
@@ -145,7 +158,7 @@ impl Inbox {
         for happened in self.told.take_in(fed, |kind| known(*kind, hosting)) {
             match happened {
                 Happened::Applied { key, object, anew } => match self.passing.get_mut(&key) {
-                    Some(later) if kind == Watched::DnsRecord => *later = Some(object),
+                    Some(passing) if kind == Watched::DnsRecord => passing.watched(object),
                     Some(_) | None => apply(kind, &key, *object, anew, hosting, &mut touched),
                 },
                 Happened::Gone(key) => self.delete(kind, &key, hosting, &mut touched),
@@ -154,9 +167,16 @@ impl Inbox {
         touched
     }
 
-    /// A pass over a record begins.
-    pub(super) fn begin(&mut self, key: &DnsRecordKey) {
-        self.passing.insert(key.clone(), None);
+    /// A pass over a record begins. It is told when the record has changed meanwhile.
+    pub(super) fn begin(&mut self, key: &DnsRecordKey, generation: Option<i64>) -> Arc<Notify> {
+        let changed = Arc::new(Notify::new());
+        let passing = Passing {
+            generation,
+            later: None,
+            changed: Arc::clone(&changed),
+        };
+        self.passing.insert(key.clone(), passing);
+        changed
     }
 
     /// A pass has ended: takes in what it has written, from which nothing follows, and then what was watched meanwhile.
@@ -175,7 +195,7 @@ impl Inbox {
             hosting.written(key, object);
         }
         let mut touched = Touched::default();
-        if let Some(later) = self.passing.remove(key).flatten() {
+        if let Some(later) = self.passing.remove(key).and_then(|it| it.later) {
             apply(
                 Watched::DnsRecord,
                 key,
@@ -197,8 +217,8 @@ impl Inbox {
     ) {
         match kind {
             Watched::DnsRecord => {
-                if let Some(later) = self.passing.get_mut(key) {
-                    *later = None;
+                if let Some(passing) = self.passing.get_mut(key) {
+                    passing.gone();
                 }
                 hosting.delete_record(key);
                 touched.gone.push(key.clone());
@@ -235,7 +255,7 @@ fn apply(
             touched.keys.extend(hosting.apply_probe(key, object));
         }
         Watched::Secret(_) => {
-            if let Some(secret) = read::<Secret>(object) {
+            if let Some(secret) = built_in::<Secret>(object) {
                 touched.keys.extend(hosting.apply_secret(key, &secret));
             }
         }
@@ -243,21 +263,9 @@ fn apply(
             if key.name == CLUSTER_NAMESPACE {
                 touched.cluster.clone_from(&object.metadata.uid);
             }
-            let namespace = read::<Namespace>(object);
+            let namespace = built_in::<Namespace>(object);
             let keys = hosting.apply_namespace(&key.name, namespace.as_ref());
             touched.keys.extend(keys);
-        }
-    }
-}
-
-/// A built-in object. The API checks those itself: what cannot be read is of a version that nobody knows yet.
-fn read<K: DeserializeOwned>(object: DynamicObject) -> Option<K> {
-    let value = serde_json::to_value(object).ok()?;
-    match serde_json::from_value(value) {
-        Ok(object) => Some(object),
-        Err(error) => {
-            warn!(%error, "Cannot read an object");
-            None
         }
     }
 }

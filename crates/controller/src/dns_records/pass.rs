@@ -1,6 +1,7 @@
 //! One full pass over a DNSRecord: ask the zone, conclude, report. No step runs twice.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use api::well_known::finalizer;
@@ -16,9 +17,9 @@ use reconcile::DnsRecordKey;
 use reconcile::dns_record::{
     Answer, DnsRecordView, Next, Pace, Provider, Report, Want, conclude, is_clean,
 };
-use reconcile::hosted::{Ask, Cause, Work};
+use reconcile::hosted::{Ask, Cause, Verdict, Work};
 use reconcile::hosting::Inputs;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
 use super::probes;
@@ -43,9 +44,15 @@ pub(super) struct Pass {
     pub(super) wait: Duration,
     pub(super) pace: Pace,
     pub(super) cluster: Option<String>,
+    /// Told when the record is no longer what the view shows.
+    pub(super) changed: Arc<Notify>,
 }
 
 /// What a pass brought about.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each can be so by itself, and means something else to another"
+)]
 pub(super) struct Finished {
     pub(super) key: DnsRecordKey,
     pub(super) inputs: Option<Inputs>,
@@ -58,6 +65,8 @@ pub(super) struct Finished {
     pub(super) fought: bool,
     /// Whether the pass did not come to what was wanted.
     pub(super) failed: bool,
+    /// Whether it ended before it came to anything, because the record has changed.
+    pub(super) superseded: bool,
     pub(super) next: Next,
     /// The zones it uses.
     pub(super) zones: BTreeSet<HostedZoneKey>,
@@ -75,6 +84,7 @@ impl Finished {
             wrote: false,
             fought: false,
             failed: false,
+            superseded: false,
             next: Next::OnChange,
             zones: BTreeSet::new(),
             conditions: None,
@@ -138,7 +148,11 @@ impl Pass {
             keep(&self.view, writing, writers).await?;
             self.ask(zones, &mut finished.zones).await
         } else {
-            Told::nothing()
+            Some(Told::nothing())
+        };
+        let Some(told) = told else {
+            finished.superseded = true;
+            return Ok(());
         };
         finished.wrote = told.wrote;
         finished.fought = told.wrote && told.unasked && self.is_undisturbed();
@@ -184,41 +198,36 @@ impl Pass {
     }
 
     /// Asks the zone that the record is to be in, and when it is there as wanted, the one that it was in before (P9).
-    async fn ask(&self, zones: &HostedZones, used: &mut BTreeSet<HostedZoneKey>) -> Told {
+    /// Nothing, if the record has changed before it was looked at.
+    async fn ask(&self, zones: &HostedZones, used: &mut BTreeSet<HostedZoneKey>) -> Option<Told> {
         let want = if self.view.deleting {
             Want::Nothing
         } else {
             Want::Claim
         };
         let Ok(provider) = &self.view.provider else {
-            return Told::nothing();
+            return Some(Told::nothing());
         };
-        let told = self.ask_one(zones, provider, want, used).await;
+        let told = self.ask_one(zones, provider, want, used).await?;
         let former = match &self.view.former {
-            None => return told,
-            Some(Err(_)) => {
-                return Told {
-                    arrived: false,
-                    ..told
-                };
-            }
-            Some(Ok(former)) => former,
+            None => return Some(told),
+            Some(former) => former.as_ref().ok().filter(|_| is_clean(&told.answer)),
         };
-        if !is_clean(&told.answer) {
-            return Told {
+        let Some(former) = former else {
+            return Some(Told {
                 arrived: false,
                 ..told
-            };
-        }
-        let left = self.ask_one(zones, former, Want::Nothing, used).await;
+            });
+        };
+        let left = self.ask_one(zones, former, Want::Nothing, used).await?;
         if is_clean(&left.answer) {
-            return told;
+            return Some(told);
         }
-        Told {
+        Some(Told {
             wanted: told.wanted,
             arrived: false,
             ..left
-        }
+        })
     }
 
     async fn ask_one(
@@ -227,7 +236,7 @@ impl Pass {
         provider: &Provider,
         want: Want,
         used: &mut BTreeSet<HostedZoneKey>,
-    ) -> Told {
+    ) -> Option<Told> {
         let mut told = Told {
             secret: provider.secret.clone(),
             arrived: true,
@@ -241,7 +250,7 @@ impl Pass {
             Ok(found) => found,
             Err(failure) => {
                 told.answer = Answer::Failed(failure);
-                return told;
+                return Some(told);
             }
         };
         used.insert(key.clone());
@@ -252,13 +261,13 @@ impl Pass {
             Ok(ask) => ask,
             Err(refused) => {
                 told.refused = refused;
-                return told;
+                return Some(told);
             }
         };
         ask.may_write &= !self.contested;
         told.unasked = ask.cause == Cause::Unasked;
         told.wanted = Some(ask.wanted.clone());
-        match self.look(&zone, ask).await {
+        match self.look(&zone, ask).await? {
             Ok((apex, verdict)) => {
                 told.wrote = verdict.work == Work::Write;
                 told.answer = Answer::Looked {
@@ -271,23 +280,24 @@ impl Pass {
                 told.answer = Answer::Failed(failure);
             }
         }
-        told
+        Some(told)
     }
 
     /// Asks a zone. A spec that has changed is written on what is known, and at once; whether anything else took effect is
-    /// seen by a look of its own.
-    async fn look(&self, zone: &HostedZone, ask: Ask) -> Reply {
+    /// seen by a look of its own. Nobody waits for that look when the record has changed again.
+    async fn look(&self, zone: &HostedZone, ask: Ask) -> Option<Reply> {
         let proof = self.fresh.max(self.proof);
-        if self.view.is_observed() || proof == self.fresh {
-            return zone.ask(ask, proof).await;
+        if proof == self.fresh {
+            return Some(zone.ask(ask, proof).await);
         }
-        let reply = zone.ask(ask.clone(), self.fresh).await?;
-        let is_there = reply.1.work == Work::Nothing;
-        if is_there {
-            zone.ask(ask, proof).await
-        } else {
-            Ok(reply)
+        if !self.view.is_observed() {
+            let reply = zone.ask(ask.clone(), self.fresh).await;
+            let is_there = |(_, verdict): &(Name, Verdict)| verdict.work == Work::Nothing;
+            if !reply.as_ref().is_ok_and(is_there) {
+                return Some(reply);
+            }
         }
+        zone.ask_unless(ask, proof, self.changed.notified()).await
     }
 
     fn host(&self) -> Name {

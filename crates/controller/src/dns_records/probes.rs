@@ -1,15 +1,13 @@
 //! The probes of a record, made to be as they should.
 
 use api::DnsHealthCheckProbe;
-use api::well_known::field_manager;
 use kube::Client;
-use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use reconcile::DnsRecordKey;
 use reconcile::probing::ProbePlan;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use crate::write::{WriteError, replacement};
+use crate::write::{Target, WriteError, replacement};
 
 /// Creates what is missing, corrects what is wrong, and removes what is stale. What somebody else has done meanwhile is
 /// heard of by the watch.
@@ -19,46 +17,36 @@ pub(super) async fn carry_out(
     client: &Client,
     writers: &Semaphore,
 ) -> Result<(), WriteError> {
-    if plan.is_empty() {
-        return Ok(());
-    }
-    let probes: Api<DnsHealthCheckProbe> = Api::namespaced(client.clone(), &record.namespace);
+    let target = |name| Target {
+        client,
+        namespace: &record.namespace,
+        name,
+    };
     for probe in &plan.create {
+        let name = probe.metadata.name.as_deref().unwrap_or_default();
         let _turn = writers.acquire().await;
-        let params = PostParams {
-            field_manager: Some(field_manager::CONTROLLER.to_owned()),
-            ..PostParams::default()
-        };
-        match probes.create(&params, probe).await {
-            Ok(_) => {}
-            Err(kube::Error::Api(status)) if status.is_already_exists() => {}
-            Err(error) => return Err(error.into()),
+        match target(name).create(probe).await {
+            Ok(_) | Err(WriteError::Stale) => {}
+            Err(error) => return Err(error),
         }
     }
     for (name, before, after) in &plan.correct {
         let _turn = writers.acquire().await;
-        let patch = json!({
-            "metadata": { "resourceVersion": before.resource_version },
-            "spec": replacement(&before.spec, after),
-        });
-        let params = PatchParams {
-            field_manager: Some(field_manager::CONTROLLER.to_owned()),
-            ..PatchParams::default()
-        };
-        let patched = probes.patch(name, &params, &Patch::Merge(patch)).await;
-        gone_is_fine(patched.map(drop))?;
+        let patch = json!({ "spec": replacement(&before.spec, after) });
+        let version = before.resource_version.as_deref();
+        let probe = target(name);
+        match probe.merge::<DnsHealthCheckProbe>(version, patch).await {
+            Ok(_) | Err(WriteError::Gone) => {}
+            Err(error) => return Err(error),
+        }
     }
-    for name in &plan.remove {
+    for (name, before) in &plan.remove {
         let _turn = writers.acquire().await;
-        let removed = probes.delete(name, &DeleteParams::default()).await;
-        gone_is_fine(removed.map(drop))?;
+        // Whatever it has found meanwhile, nobody needs it.
+        let probe = target(name);
+        probe
+            .remove::<DnsHealthCheckProbe>(&before.uid, None)
+            .await?;
     }
     Ok(())
-}
-
-fn gone_is_fine(result: Result<(), kube::Error>) -> Result<(), WriteError> {
-    match result.map_err(WriteError::from) {
-        Ok(()) | Err(WriteError::Gone) => Ok(()),
-        Err(error) => Err(error),
-    }
 }

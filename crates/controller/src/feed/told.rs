@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use kube::api::{DynamicObject, ObjectMeta};
 use reconcile::ObjectKey;
+use serde::de::DeserializeOwned;
+use tracing::warn;
 
 use super::{Event, Fed, Source, scopes};
 
@@ -97,6 +99,21 @@ impl<K: Clone + Ord> Told<K> {
     }
 }
 
+/// The Namespace whose uid stands for the cluster.
+pub(crate) const CLUSTER_NAMESPACE: &str = "kube-system";
+
+/// A built-in object. The API checks those itself: what cannot be read is of a version that nobody knows yet.
+pub(crate) fn built_in<K: DeserializeOwned>(object: DynamicObject) -> Option<K> {
+    let value = serde_json::to_value(object).ok()?;
+    match serde_json::from_value(value) {
+        Ok(object) => Some(object),
+        Err(error) => {
+            warn!(%error, "Cannot read an object");
+            None
+        }
+    }
+}
+
 /// What an object is called.
 pub(crate) fn key_of(object: &ObjectMeta) -> ObjectKey {
     ObjectKey::new(
@@ -125,6 +142,7 @@ mod tests {
             resource: ApiResource::erase::<api::Zone>(&()),
             namespaces: namespaces.iter().map(ToString::to_string).collect(),
             fields: None,
+            labels: None,
         }
     }
 

@@ -21,6 +21,7 @@ pub(super) struct Watch<K> {
     pub(super) kind: K,
     pub(super) resource: ApiResource,
     pub(super) fields: Option<String>,
+    pub(super) labels: Option<String>,
     pub(super) namespace: Option<Arc<str>>,
     pub(super) client: Client,
     pub(super) board: Arc<Board<K>>,
@@ -38,6 +39,7 @@ impl<K: Clone> Watch<K> {
     pub(super) async fn run(mut self) {
         let plain = watcher::Config {
             field_selector: self.fields.clone(),
+            label_selector: self.labels.clone(),
             ..watcher::Config::default()
         };
         let mut config = plain.clone().streaming_lists();

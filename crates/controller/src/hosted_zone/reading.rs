@@ -84,16 +84,20 @@ impl Reading {
                 return Err(error);
             }
         };
-        self.apex = snapshot.apex.clone();
-        let hosted = Hosted {
-            inventory: Inventory::new(snapshot.apex, snapshot.holdings),
-            complaints: snapshot.complaints,
-        };
-        let before = self.hosted.as_ref();
-        let changed = before.map(|before| before.differences(&hosted));
-        self.hosted = Some(hosted);
+        let same = snapshot.apex == self.apex;
+        self.apex = snapshot.apex;
         self.good_since = Some(now);
-        Ok(changed.unwrap_or_default())
+        if let Some(hosted) = self.hosted.as_mut().filter(|_| same) {
+            return Ok(hosted.renew(snapshot.holdings, snapshot.complaints));
+        }
+        // Under another name everything in it is something else.
+        let former = self.hosted.take();
+        self.hosted = Some(Hosted {
+            inventory: Inventory::new(self.apex.clone(), snapshot.holdings),
+            complaints: snapshot.complaints,
+        });
+        let former = former.iter().flat_map(|it| it.inventory.holdings().keys());
+        Ok(former.map(|key| key.name.clone()).collect())
     }
 
     /// Whether the Secret's domain is in the zone (P2).

@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Client};
 use reconcile::ProbeKey;
 use reconcile::probe::{self, Outcome};
+use tokio::time::Instant;
 
 use super::node::Node;
 use super::{Ask, Question, headers};
@@ -18,6 +19,7 @@ pub(super) struct Round {
     pub(super) node: Node,
     /// Whether the operator lets any certificate pass.
     pub(super) insecure: bool,
+    pub(super) began: Instant,
 }
 
 /// What a round brought about.
@@ -28,6 +30,8 @@ pub(super) struct Finished {
     /// What stands in the API now, if anything was written.
     pub(super) written: Option<Decoded<api::DnsHealthCheckProbe>>,
     pub(super) result: Result<(), WriteError>,
+    /// When it began.
+    pub(super) began: Instant,
 }
 
 impl Round {
@@ -46,6 +50,7 @@ impl Round {
             before: self.node.status.healthy,
             written,
             result,
+            began: self.began,
         }
     }
 

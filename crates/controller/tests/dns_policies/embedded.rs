@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::events::v1::Event;
-use kube::Api;
-use kube::api::ListParams;
 use serde_json::json;
 
 use crate::stage::{Home, Stage};
@@ -123,47 +120,29 @@ async fn metrics_and_events_say_how_policies_stand() {
     stage
         .until("late", "Accepted", "False/Conflicted", "")
         .await;
-    tokio::time::sleep(Duration::from_secs(5)).await;
     let namespace = &stage.namespace;
-    let measured = stage.measured();
     let ready = |name: &str, state: &str, value: u8| {
         format!(
             "kuadrant_dns_policy_ready{{dns_policy_name=\"{name}\",dns_policy_namespace=\"{namespace}\",dns_policy_condition=\"{state}\"}} {value}"
         )
     };
-    for line in [
-        ready("all", "true", 1),
-        ready("all", "false", 0),
-        ready("late", "false", 1),
-        "kuadrant_policies_total{kind=\"DNSPolicy\"} 2".to_owned(),
-        "kuadrant_policies_enforced{kind=\"DNSPolicy\",status=\"true\"} 1".to_owned(),
-        "kuadrant_policies_enforced{kind=\"DNSPolicy\",status=\"false\"} 1".to_owned(),
-    ] {
-        assert!(
-            measured.lines().any(|it| it == line),
-            "no {line} in {measured}"
-        );
-    }
-    let events: Api<Event> = Api::namespaced(stage.client.clone(), namespace);
-    let events = events.list(&ListParams::default()).await.unwrap();
-    let told = events.iter().map(|it| {
-        let about = it.regarding.as_ref().and_then(|it| it.name.clone());
-        format!(
-            "{} {}",
-            about.unwrap_or_default(),
-            it.reason.clone().unwrap_or_default()
-        )
-    });
-    let told: Vec<String> = told.collect();
-    assert_eq!(told, ["late Conflicted"], "and nothing on the ordinary way");
+    stage
+        .until_measured(&[
+            ready("all", "true", 1),
+            ready("all", "false", 0),
+            ready("late", "false", 1),
+            "kuadrant_policies_total{kind=\"DNSPolicy\"} 2".to_owned(),
+            "kuadrant_policies_enforced{kind=\"DNSPolicy\",status=\"true\"} 1".to_owned(),
+            "kuadrant_policies_enforced{kind=\"DNSPolicy\",status=\"false\"} 1".to_owned(),
+        ])
+        .await;
+    // What is told of the ordinary way would have been told before.
+    stage.until_told(&["late Conflicted"]).await;
     stage.delete_policy("late").await;
-    tokio::time::sleep(Duration::from_secs(5)).await;
+    let one = "kuadrant_policies_total{kind=\"DNSPolicy\"} 1".to_owned();
+    stage.until_measured(&[one]).await;
     let measured = stage.measured();
     assert!(!measured.contains("\"late\""), "{measured}");
-    assert!(
-        measured.contains("kuadrant_policies_total{kind=\"DNSPolicy\"} 1"),
-        "{measured}"
-    );
 }
 
 #[tokio::test(start_paused = true)]

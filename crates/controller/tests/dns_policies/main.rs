@@ -2,6 +2,24 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+/// Each behaviour on each API.
+macro_rules! on_both {
+    ($($(#[doc = $doc:literal])* $name:ident;)+) => {
+        mod embedded {
+            $($(#[doc = $doc])* #[tokio::test]
+            async fn $name() { super::$name(crate::stage::Home::Embedded).await; })+
+        }
+        mod real {
+            $($(#[doc = $doc])* #[tokio::test]
+            async fn $name() { super::$name(crate::stage::Home::Real).await; })+
+        }
+    };
+}
+
 mod both;
 mod embedded;
+mod heirs;
+mod published;
+mod rules;
 mod stage;
+mod words;

@@ -1,13 +1,17 @@
 //! The loop over DNSPolicies on an API, and somebody who says how DNSRecords stand.
 
+use std::net::IpAddr;
+use std::slice;
 use std::time::Duration;
 
 use api::dns_policy::DnsPolicyStatus;
 use api::foreign::Gateway;
 use apiserver::Apiserver;
 use controller::health::Pulse;
-use controller::{Clock, DnsPolicies, DnsPolicyOptions, Metrics, RunningDnsPolicies};
+use controller::{Clock, DnsPolicies, DnsPolicyOptions, Metrics, Running, Surroundings};
 use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::events::v1::Event;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt};
 use prometheus_client::registry::Registry;
@@ -16,7 +20,7 @@ use rand::rngs::StdRng;
 use serde_json::{Value, json};
 use testkit::control_plane::{self, Identity, gateway_api};
 use testkit::eventually;
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 use tokio::time::Instant;
 
 /// When the clock of the embedded stage starts.
@@ -24,6 +28,10 @@ const START: &str = "2026-03-04T05:06:07Z";
 
 /// What is waited for takes a moment; the rest is for a machine that is busy building.
 pub(crate) const SOON: Duration = Duration::from_mins(1);
+
+/// What the control plane that all tests share has been taught.
+static OUR_KINDS: OnceCell<()> = OnceCell::const_new();
+static GATEWAY_API: OnceCell<()> = OnceCell::const_new();
 
 #[derive(Clone, Copy)]
 pub(crate) enum Home {
@@ -34,9 +42,11 @@ pub(crate) enum Home {
 pub(crate) struct Stage {
     pub(crate) client: Client,
     pub(crate) namespace: String,
+    /// Other namespaces that are watched.
+    pub(crate) neighbours: Vec<String>,
     pub(crate) registry: Registry,
     clock: Clock,
-    running: Option<RunningDnsPolicies>,
+    running: Option<Running>,
     _apiserver: Option<Apiserver>,
 }
 
@@ -44,17 +54,17 @@ impl Stage {
     /// A namespace with a Secret `dns` for `example.org`, and nobody running.
     pub(crate) async fn open(home: Home) -> Stage {
         let stage = Stage::bare(home).await;
-        let definitions = match home {
-            Home::Embedded => api::foreign::crds(),
+        match home {
+            Home::Embedded => install(&stage.client, &api::foreign::crds()).await,
             // As a cluster has it, with all its rules.
             Home::Real => {
-                let read = tokio::task::spawn_blocking(gateway_api::crds);
-                read.await.unwrap().unwrap()
+                let installed = GATEWAY_API.get_or_init(async || {
+                    let read = tokio::task::spawn_blocking(gateway_api::crds);
+                    install(&stage.client, &read.await.unwrap().unwrap()).await;
+                });
+                installed.await;
             }
-        };
-        testkit::crds::install(&stage.client, &definitions)
-            .await
-            .unwrap();
+        }
         stage
     }
 
@@ -76,13 +86,16 @@ impl Stage {
                 (plane.client(Identity::Admin), Clock::System, None)
             }
         };
-        testkit::crds::install(&client, &api::crds::all())
-            .await
-            .unwrap();
+        let kinds = async || install(&client, &api::crds::all()).await;
+        match home {
+            Home::Embedded => kinds().await,
+            Home::Real => *OUR_KINDS.get_or_init(kinds).await,
+        }
         let namespace = testkit::namespace(&client, "web").await.unwrap();
         let stage = Stage {
             client,
             namespace,
+            neighbours: Vec::new(),
             registry: Registry::default(),
             clock,
             running: None,
@@ -95,17 +108,19 @@ impl Stage {
     pub(crate) fn run(&mut self) {
         let mut registry = Registry::default();
         let policies = DnsPolicies {
-            client: self.client.clone(),
+            around: Surroundings {
+                client: self.client.clone(),
+                clock: self.clock,
+                chance: StdRng::seed_from_u64(1),
+                leading: watch::channel(true).1,
+                metrics: Metrics::new(&mut registry),
+                pulse: Pulse::new(Instant::now()),
+                identity: "test".to_owned(),
+            },
             options: DnsPolicyOptions {
-                namespaces: vec![self.namespace.clone()],
+                namespaces: [slice::from_ref(&self.namespace), &self.neighbours].concat(),
                 grace: Duration::from_mins(5),
             },
-            clock: self.clock,
-            chance: StdRng::seed_from_u64(1),
-            leading: watch::channel(true).1,
-            metrics: Metrics::new(&mut registry),
-            pulse: Pulse::new(Instant::now()),
-            identity: "test".to_owned(),
         };
         self.registry = registry;
         self.running = Some(policies.start());
@@ -136,13 +151,17 @@ impl Stage {
     }
 
     pub(crate) async fn secret(&self, name: &str, domain: &str) {
+        self.secret_in(&self.namespace, name, domain).await;
+    }
+
+    pub(crate) async fn secret_in(&self, namespace: &str, name: &str, domain: &str) {
         let secret: Secret = serde_json::from_value(json!({
             "metadata": { "name": name },
             "type": "kuadrant.io/inmemory",
             "stringData": { "ZONE_ID": "zone", "DOMAIN_NAME": domain },
         }))
         .unwrap();
-        let secrets: Api<Secret> = self.api();
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
         secrets
             .create(&PostParams::default(), &secret)
             .await
@@ -156,7 +175,7 @@ impl Stage {
         patched.unwrap();
     }
 
-    /// Creates Gateway `gw`; listeners are `name host`.
+    /// Creates Gateway `gw`; listeners are `name host`, of which the last may be missing.
     pub(crate) async fn gateway(&self, listeners: &[&str]) {
         let object = json!({
             "metadata": { "name": "gw" },
@@ -190,7 +209,7 @@ impl Stage {
         let listeners: Vec<Value> = listeners.collect();
         let addresses: Vec<Value> = addresses
             .iter()
-            .map(|it| json!({ "type": "IPAddress", "value": it }))
+            .map(|it| json!({ "type": address_type(it), "value": it }))
             .collect();
         self.gateway_status(json!({ "addresses": addresses, "listeners": listeners }))
             .await;
@@ -251,11 +270,15 @@ impl Stage {
     }
 
     pub(crate) async fn edit(&self, policy: &str, spec: Value) {
+        self.try_edit(policy, spec).await.unwrap();
+    }
+
+    /// Changes a policy, unless the API does not take it.
+    pub(crate) async fn try_edit(&self, policy: &str, spec: Value) -> Result<(), String> {
         let (policies, patch) = (self.policies(), Patch::Merge(json!({ "spec": spec })));
-        let patched = policies
-            .patch(policy, &PatchParams::default(), &patch)
-            .await;
-        patched.unwrap();
+        let by = PatchParams::default();
+        let patched = policies.patch(policy, &by, &patch).await;
+        patched.map(drop).map_err(|error| error.to_string())
     }
 
     pub(crate) async fn status(&self, policy: &str) -> DnsPolicyStatus {
@@ -277,6 +300,44 @@ impl Stage {
                     Ok(())
                 }
                 Some(_) | None => Err(format!("{:#?}", status.conditions)),
+            }
+        });
+        seen.await.unwrap();
+    }
+
+    /// Waits until a condition of a policy is `True/Accepted` with exactly this message.
+    pub(crate) async fn until_exactly(&self, policy: &str, type_: &str, says: &str, told: &str) {
+        let what = format!("{policy} {type_} {says} {told}");
+        let seen = eventually(SOON, &what, async || {
+            let is = self.condition(policy, type_).await;
+            let is = is.map(|it| (format!("{}/{}", it.status, it.reason), it.message));
+            if is
+                .as_ref()
+                .is_some_and(|(is, message)| is == says && message == told)
+            {
+                Ok(())
+            } else {
+                Err(format!("{is:?}"))
+            }
+        });
+        seen.await.unwrap();
+    }
+
+    pub(crate) async fn condition(&self, policy: &str, type_: &str) -> Option<api::Condition> {
+        let conditions = self.status(policy).await.conditions;
+        conditions.into_iter().find(|it| it.type_ == type_)
+    }
+
+    /// Waits until a record has exactly these endpoints.
+    pub(crate) async fn until_endpoints(&self, name: &str, expected: &[&str]) {
+        let what = format!("{name} with {expected:?}");
+        let seen = eventually(SOON, &what, async || {
+            let record = self.records().get_opt(name).await.unwrap();
+            let is = record.as_ref().map(endpoints);
+            if is.as_ref().is_some_and(|is| is == expected) {
+                Ok(())
+            } else {
+                Err(format!("{is:?}"))
             }
         });
         seen.await.unwrap();
@@ -316,13 +377,21 @@ impl Stage {
 
     /// Somebody says how a record stands.
     pub(crate) async fn stand(&self, record: &str, status: &str, reason: &str) {
+        self.say(record, &[("Ready", status, reason)]).await;
+    }
+
+    /// Somebody says something about a record: types, statuses and reasons of its conditions.
+    pub(crate) async fn say(&self, record: &str, conditions: &[(&str, &str, &str)]) {
         let object = self.records().get(record).await.unwrap();
+        let conditions = conditions.iter().map(|(type_, status, reason)| {
+            json!({
+                "type": type_, "status": status, "reason": reason, "message": reason,
+                "lastTransitionTime": START,
+            })
+        });
         let patch = json!({ "status": {
             "observedGeneration": object.metadata.generation,
-            "conditions": [{
-                "type": "Ready", "status": status, "reason": reason, "message": reason,
-                "lastTransitionTime": START,
-            }],
+            "conditions": conditions.collect::<Vec<Value>>(),
         }});
         let (records, patch) = (self.records(), Patch::Merge(patch));
         let by = PatchParams::default();
@@ -334,11 +403,27 @@ impl Stage {
     }
 
     pub(crate) async fn delete_policy(&self, name: &str) {
-        let policies = self.policies();
-        policies
-            .delete(name, &DeleteParams::default())
-            .await
-            .unwrap();
+        self.delete_policy_as(name, &DeleteParams::default()).await;
+    }
+
+    pub(crate) async fn delete_policy_as(&self, name: &str, how: &DeleteParams) {
+        self.policies().delete(name, how).await.unwrap();
+    }
+
+    /// Waits until a record belongs to these.
+    pub(crate) async fn until_owned(&self, record: &str, expected: &[&str]) -> api::DnsRecord {
+        let what = format!("{record} of {expected:?}");
+        let seen = eventually(SOON, &what, async || {
+            let record = self.records().get_opt(record).await.unwrap();
+            let record = record.ok_or("nothing")?;
+            let owners = owners(&record);
+            if owners == expected {
+                Ok(record)
+            } else {
+                Err(format!("{owners:?}"))
+            }
+        });
+        seen.await.unwrap()
     }
 
     pub(crate) async fn delete_gateway(&self) {
@@ -393,16 +478,86 @@ impl Stage {
         text
     }
 
+    /// Waits until all these lines are measured.
+    pub(crate) async fn until_measured(&self, lines: &[String]) {
+        let seen = eventually(SOON, "what is measured", async || {
+            let measured = self.measured();
+            let missing = lines
+                .iter()
+                .find(|line| !measured.lines().any(|it| it == *line));
+            match missing {
+                None => Ok(()),
+                Some(line) => Err(format!("no {line} in {measured}")),
+            }
+        });
+        seen.await.unwrap();
+    }
+
+    /// Waits until there are exactly these Events: about whom, and why.
+    pub(crate) async fn until_told(&self, expected: &[&str]) {
+        let events: Api<Event> = self.api();
+        let seen = eventually(SOON, "Events", async || {
+            let events = events.list(&ListParams::default()).await.unwrap();
+            let told = events.into_iter().map(|it| {
+                let about = it.regarding.and_then(|it| it.name).unwrap_or_default();
+                format!("{about} {}", it.reason.unwrap_or_default())
+            });
+            let told: Vec<String> = told.collect();
+            if told == expected {
+                Ok(())
+            } else {
+                Err(format!("{told:?}"))
+            }
+        });
+        seen.await.unwrap();
+    }
+
     pub(crate) async fn version(&self, policy: &str) -> String {
         let object = self.policies().get(policy).await.unwrap();
         object.resource_version().unwrap()
     }
 }
 
+async fn install(client: &Client, definitions: &[CustomResourceDefinition]) {
+    let installed = testkit::crds::install(client, definitions);
+    installed.await.unwrap();
+}
+
+fn address_type(address: &str) -> &'static str {
+    match address.parse::<IpAddr>() {
+        Ok(_) => "IPAddress",
+        Err(_) => "Hostname",
+    }
+}
+
+/// `name TYPE target…`, of the endpoints of a record.
+pub(crate) fn endpoints(record: &api::DnsRecord) -> Vec<String> {
+    let endpoints = record.spec.endpoints.iter();
+    let shown = endpoints.map(|it| {
+        let targets = it.targets.join(" ");
+        format!("{} {} {targets}", it.dns_name, it.record_type)
+    });
+    shown.collect()
+}
+
+/// Whom a record belongs to, and how.
+pub(crate) fn owners(record: &api::DnsRecord) -> Vec<String> {
+    let owners = record.metadata.owner_references.iter().flatten();
+    let shown = owners.map(|it| match it.controller {
+        Some(true) => format!("{} controls", it.name),
+        Some(false) | None => format!("{} inherits", it.name),
+    });
+    shown.collect()
+}
+
 fn spec(listeners: &[&str]) -> Vec<Value> {
-    let listener = |text: &&str| {
-        let (name, host) = text.split_once(' ').unwrap();
-        json!({ "name": name, "hostname": host, "port": 80, "protocol": "HTTP" })
+    let listener = |(text, port): (&&str, u16)| {
+        let mut words = text.split(' ');
+        let mut listener = json!({ "name": words.next(), "port": port, "protocol": "HTTP" });
+        if let Some(host) = words.next() {
+            listener["hostname"] = json!(host);
+        }
+        listener
     };
-    listeners.iter().map(listener).collect()
+    listeners.iter().zip(80..).map(listener).collect()
 }

@@ -81,6 +81,43 @@ async fn a_record_that_changes_while_it_waits_is_written_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_record_that_changes_while_it_waits_for_a_look_is_written_at_once() {
+    // C3, P11: the zone is looked at once a second, and what was written is to be seen sooner.
+    let mut stage = Stage::open().await;
+    stage.options.validation = Duration::from_millis(100);
+    stage.run();
+    stage.create("app", APP).await;
+    stage
+        .until("app", "Ready", "False/AwaitingValidation")
+        .await;
+    stage.pass_time(Duration::from_millis(300)).await;
+    let reads = stage.provider.calls().0;
+    stage.edit("app", &["app 60 A 192.0.2.2"]).await;
+    stage.pass_time(Duration::from_millis(100)).await;
+    assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.2"));
+    assert_eq!(stage.provider.calls().0, reads, "nobody has looked yet");
+    stage.until_ready("app").await;
+    assert_eq!(stage.status("app").await.observed_generation, Some(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_that_is_deleted_while_it_waits_for_a_look_goes() {
+    // C4.
+    let mut stage = Stage::open().await;
+    stage.options.validation = Duration::from_millis(100);
+    stage.run();
+    stage.create("app", APP).await;
+    stage
+        .until("app", "Ready", "False/AwaitingValidation")
+        .await;
+    stage.pass_time(Duration::from_millis(300)).await;
+    stage.delete("app").await;
+    stage.pass_time(Duration::from_millis(100)).await;
+    assert_eq!(stage.sets(), 0);
+    stage.until_gone("app").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_change_that_wants_nothing_else_proves_nothing() {
     // C3: what was written before is still to be seen.
     let stage = Stage::running().await;

@@ -161,6 +161,30 @@ async fn new_credentials_are_used_within_one_pass() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_secret_that_was_changed_while_nobody_ran_is_used_at_the_start() {
+    // P4: and one that was not is no reason to ask anybody.
+    let mut stage = Stage::running().await;
+    stage.secret("spare", &PLACE).await;
+    let spare = json!({ "providerRef": { "name": "spare" } });
+    stage.create("app", APP).await;
+    stage
+        .create_with("other", spare, &["other 60 A 192.0.2.2"])
+        .await;
+    stage.until_ready("app").await;
+    stage.until_ready("other").await;
+    stage.stop().await;
+    let version = stage.version("app").await;
+    let data = json!({ "stringData": { "DOMAIN_NAME": "b.example.org" } });
+    stage.patch_secret("spare", data).await;
+    stage.run();
+    stage
+        .until("other", "Ready", "False/DNSProviderError")
+        .await;
+    stage.settled().await;
+    assert_eq!(stage.version("app").await, version);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_secret_concerns_only_the_records_that_use_it() {
     // P4.
     let stage = Stage::running().await;

@@ -10,7 +10,7 @@ use api::parse::provider_secret::{Credentials, ProviderKind, ProviderSecret};
 use apiserver::Apiserver;
 use controller::health::Pulse;
 use controller::{
-    Clock, DnsRecordOptions, DnsRecords, Metrics, Neighbour, Open, Opened, RunningDnsRecords,
+    Clock, DnsRecordOptions, DnsRecords, Metrics, Neighbour, Open, Opened, Running, Surroundings,
 };
 use dns::hosted::{Held, HostedKey, HostedSet};
 use dns::{Name, Rdata, RecordSet, Rtype, Ttl};
@@ -60,7 +60,7 @@ pub(crate) struct Stage {
     pub(crate) registry: Registry,
     pub(crate) neighbours: Option<mpsc::Sender<Neighbour>>,
     clock: Clock,
-    running: Option<RunningDnsRecords>,
+    running: Option<Running>,
     _apiserver: Option<Apiserver>,
 }
 
@@ -171,7 +171,15 @@ impl Stage {
         let metrics = Metrics::new(&mut registry);
         self.registry = registry;
         let records = DnsRecords {
-            client: self.way.clone(),
+            around: Surroundings {
+                client: self.way.clone(),
+                clock: self.clock,
+                chance: StdRng::seed_from_u64(1),
+                leading: watch::channel(true).1,
+                metrics,
+                pulse: Pulse::new(Instant::now()),
+                identity: "test".to_owned(),
+            },
             options: self.options.clone(),
             open: Arc::new(Always {
                 provider: Arc::clone(&self.provider),
@@ -179,12 +187,6 @@ impl Stage {
             }),
             neighbours: noticed,
             after: Box::pin(std::future::ready(())),
-            clock: self.clock,
-            chance: StdRng::seed_from_u64(1),
-            leading: watch::channel(true).1,
-            metrics,
-            pulse: Pulse::new(Instant::now()),
-            identity: "test".to_owned(),
         };
         self.running = Some(records.start());
     }

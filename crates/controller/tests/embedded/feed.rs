@@ -39,6 +39,7 @@ impl Scene {
             resource: resource.clone(),
             namespaces: namespaces.iter().map(ToString::to_string).collect(),
             fields: None,
+            labels: None,
         };
         let sources: Vec<_> = sources.iter().map(source).collect();
         let chance = StdRng::seed_from_u64(seed);

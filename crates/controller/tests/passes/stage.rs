@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use apiserver::Apiserver;
 use controller::health::Pulse;
-use controller::{Clock, Controller, Metrics, NameServer, Options, Running};
+use controller::{Clock, Controller, Metrics, NameServer, Options, Running, Surroundings};
 use dns::{Name, Publication, Sighting, Version, zonefile};
 use futures_util::{StreamExt as _, TryStreamExt as _, pin_mut, stream};
 use kube::api::{
@@ -94,7 +94,15 @@ impl Stage {
             stored: stored.collect(),
         };
         let controller = Controller {
-            client: self.client.clone(),
+            around: Surroundings {
+                client: self.client.clone(),
+                clock: Clock::System,
+                chance: StdRng::seed_from_u64(1),
+                leading: watch::channel(true).1,
+                metrics: Metrics::new(&mut Registry::default()),
+                pulse: Pulse::new(Instant::now()),
+                identity: "test".to_owned(),
+            },
             options: Options {
                 policy: self.policy,
                 namespaces: vec![self.namespace.clone(), self.other.clone()],
@@ -102,12 +110,6 @@ impl Stage {
             },
             name_server: Some(name_server),
             neighbours: None,
-            clock: Clock::System,
-            chance: StdRng::seed_from_u64(1),
-            leading: watch::channel(true).1,
-            metrics: Metrics::new(&mut Registry::default()),
-            pulse: Pulse::new(Instant::now()),
-            identity: "test".to_owned(),
         };
         let serving = tokio::spawn(serve(told, seen, Arc::clone(&self.served)));
         self.running = Some((controller.start(), serving));

@@ -8,7 +8,7 @@ use api::DnsHealthCheckProbe;
 use api::dns_health_check_probe::DnsHealthCheckProbeStatus;
 use apiserver::Apiserver;
 use controller::health::Pulse;
-use controller::{Ask, Metrics, Probes, Question, RunningProbes};
+use controller::{Ask, Clock, Metrics, Probes, Question, Running, Surroundings};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt as _};
@@ -30,7 +30,7 @@ pub(crate) struct Stage {
     pub(crate) leading: watch::Sender<bool>,
     pub(crate) registry: Registry,
     client: Client,
-    running: Option<RunningProbes>,
+    running: Option<Running>,
     _apiserver: Apiserver,
 }
 
@@ -121,14 +121,18 @@ impl Stage {
         let targets = Arc::new(Targets::default());
         let (leading, led) = watch::channel(true);
         let probes = Probes {
-            client: client.clone(),
+            around: Surroundings {
+                client: client.clone(),
+                chance: StdRng::seed_from_u64(1),
+                leading: led,
+                metrics: Metrics::new(&mut registry),
+                pulse: Pulse::new(Instant::now()),
+                clock: Clock::System,
+                identity: "test".to_owned(),
+            },
             namespaces: Vec::new(),
             insecure,
             ask: Arc::clone(&targets) as Arc<dyn Ask>,
-            chance: StdRng::seed_from_u64(1),
-            leading: led,
-            metrics: Metrics::new(&mut registry),
-            pulse: Pulse::new(Instant::now()),
         };
         Stage {
             targets,

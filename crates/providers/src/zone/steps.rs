@@ -7,15 +7,19 @@
 //! - Whoever asks is answered at every moment, if there is an answer before and after. What comes is created first: where it
 //!   does not go with what is there, it waits, for of two Records that exclude each other the Zone takes the older. Then
 //!   Records that are no longer wanted become such that are, each in a single write and whatever their types, the oldest
-//!   first; so what excludes the rest changes sides at once. What is left over goes last.
+//!   first; so what excludes the rest changes sides at once. What is left over goes last. Names are written in
+//!   [`rounds`], so that an alias never leads to where there is nothing.
+
+mod rounds;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dns::hosted::{Batch, Change, Held, Holdings, HostedKey, HostedSet, Share};
-use dns::{Rdata, RecordSet};
+use dns::{Name, Rdata, RecordSet};
 use provider::Error;
 
 use super::convert::{Datum, Home, Standing, data, snapshot};
+use rounds::{Round, Rounds};
 
 /// One write.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +32,7 @@ pub(super) enum Step {
     Create(String, Datum),
 }
 
-/// The writes at one name, in order. Those at different names know nothing of each other.
+/// The writes at one name, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Steps {
     /// Whose Records they are.
@@ -37,12 +41,13 @@ pub(super) struct Steps {
     pub(super) steps: Vec<Step>,
 }
 
-/// What a batch takes, where the Records of everybody in it stand like this.
+/// What a batch takes, where the Records of everybody in it stand like this: in rounds, one after the other, in each of which
+/// names know nothing of each other.
 pub(super) fn steps(
     home: &Home,
     batch: &Batch,
     standing: &[Standing],
-) -> Result<Vec<Steps>, Error> {
+) -> Result<Vec<Vec<Steps>>, Error> {
     let held = snapshot(home.apex.clone(), standing).holdings;
     let mut places: BTreeMap<String, Place<'_>> = BTreeMap::new();
     for change in &batch.changes {
@@ -51,7 +56,9 @@ pub(super) fn steps(
             return Err(Error::Stale);
         }
         let stem = home.stem(share, &change.key.name);
-        let place = places.entry(stem).or_insert_with(|| Place::new(share));
+        let place = places
+            .entry(stem)
+            .or_insert_with(|| Place::new(share, &change.key.name));
         place.keys.insert(&change.key);
         let after = change.after.iter().flat_map(|set| data(&change.key, set));
         place.wanted.extend(after);
@@ -59,13 +66,30 @@ pub(super) fn steps(
     for record in standing {
         assign(home, record, &mut places);
     }
-    let steps = places.into_iter().map(|(stem, place)| place.steps(&stem));
-    Ok(steps.filter(|steps| !steps.steps.is_empty()).collect())
+    Ok(in_rounds(places))
+}
+
+fn in_rounds(places: BTreeMap<String, Place<'_>>) -> Vec<Vec<Steps>> {
+    let mut names = Rounds::default();
+    for place in places.values() {
+        place.tell(&mut names);
+    }
+    let order = names.order();
+    let mut rounds: BTreeMap<Option<Round>, Vec<Steps>> = BTreeMap::new();
+    for (stem, place) in places {
+        let round = order.get(place.name).copied();
+        let steps = place.steps(&stem);
+        if !steps.steps.is_empty() {
+            rounds.entry(round).or_default().push(steps);
+        }
+    }
+    rounds.into_values().collect()
 }
 
 /// What one `DNSRecord` has at one name.
 struct Place<'a> {
     share: &'a Share,
+    name: &'a Name,
     /// The sets that change.
     keys: BTreeSet<&'a HostedKey>,
     /// What they are to be.
@@ -135,13 +159,25 @@ fn assign<'a>(home: &Home, record: &'a Standing, places: &mut BTreeMap<String, P
 }
 
 impl<'a> Place<'a> {
-    fn new(share: &'a Share) -> Place<'a> {
+    fn new(share: &'a Share, name: &'a Name) -> Place<'a> {
         Place {
             share,
+            name,
             keys: BTreeSet::new(),
             wanted: Vec::new(),
             present: Vec::new(),
             taken: BTreeSet::new(),
+        }
+    }
+
+    /// Tells where the name leads.
+    fn tell(&self, names: &mut Rounds) {
+        if self.wanted.is_empty() {
+            let present = self.present.iter().filter_map(|it| it.datum.as_ref());
+            names.goes(self.name, present.filter_map(|it| it.data.target()));
+        } else {
+            let wanted = self.wanted.iter();
+            names.comes(self.name, wanted.filter_map(|it| it.data.target()));
         }
     }
 

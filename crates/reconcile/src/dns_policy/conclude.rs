@@ -210,8 +210,7 @@ impl<'a> Records<'a> {
         let goes = |record: &MadeRecord| decision.delete.iter().any(|it| it.name == record.name);
         let changed = |record: &MadeRecord| {
             let mut updates = decision.update.iter();
-            updates
-                .any(|it| it.before.name == record.name && Some(&it.spec) != record.spec.as_ref())
+            updates.any(|it| it.before.name == record.name && it.changes_spec())
         };
         let taken = decision.update.iter().map(|it| &it.before);
         let taken = taken.filter(|it| it.policy_uid != view.uid);

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use api::dns_record::DnsRecordSpec;
 use api::parse::fqdn;
-use api::well_known::{group, label};
+use api::well_known::label;
 use api::{Condition, ConditionType, Decoded, Reason, condition};
 use dns::Name;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Resource as _;
-use kube::core::ObjectMeta;
 
+use super::owners;
 use crate::PolicyKey;
 
 /// What we write into the label that says whose such records are.
@@ -25,7 +25,7 @@ pub struct MadeRecord {
     pub uid: String,
     /// The version of all of it.
     pub resource_version: Option<String>,
-    /// The policy that it names as its controller.
+    /// The policy that it was made from, or that has inherited it.
     pub policy: String,
     /// The uid of that policy.
     pub policy_uid: String,
@@ -61,10 +61,12 @@ pub enum Progress {
 }
 
 impl MadeRecord {
-    /// A record that names a DNSPolicy as its controller; nothing for any other.
+    /// A record that belongs to a DNSPolicy; nothing for any other.
     pub fn read(object: Decoded<api::DnsRecord>) -> Option<MadeRecord> {
         let meta = object.meta().clone();
-        let controller = controller(&meta)?.clone();
+        let app = meta.labels.as_ref().and_then(|it| it.get(label::APP));
+        let marked = app.is_some_and(|app| app == APP);
+        let maker = owners::maker(&meta, marked)?.clone();
         let labels = meta.labels.unwrap_or_default();
         let object = object.into_result().ok();
         let status = object.as_ref().and_then(|object| object.status.clone());
@@ -75,9 +77,9 @@ impl MadeRecord {
             name: meta.name.unwrap_or_default(),
             uid: meta.uid.unwrap_or_default(),
             resource_version: meta.resource_version,
-            policy: controller.name,
-            policy_uid: controller.uid,
-            marked: labels.get(label::APP).is_some_and(|app| app == APP),
+            policy: maker.name,
+            policy_uid: maker.uid,
+            marked,
             listener: labels
                 .get(label::LISTENER_NAME)
                 .cloned()
@@ -95,6 +97,11 @@ impl MadeRecord {
     /// The policy that it was made from.
     pub fn owner(&self, namespace: &str) -> PolicyKey {
         PolicyKey::new(namespace, &self.policy)
+    }
+
+    /// Those that get it when that policy goes.
+    pub(crate) fn heirs(&self) -> impl Iterator<Item = &OwnerReference> {
+        owners::heirs(&self.owner_references, &self.policy_uid)
     }
 
     /// Whether nothing that matters differs.
@@ -138,13 +145,4 @@ pub(super) fn labels(listener: &str) -> BTreeMap<String, String> {
     let common = common.map(|(key, value)| (key, value.to_owned()));
     let all = common.into_iter().chain([own]);
     all.map(|(key, value)| (key.to_owned(), value)).collect()
-}
-
-fn controller(meta: &ObjectMeta) -> Option<&OwnerReference> {
-    let owners = meta.owner_references.iter().flatten();
-    let mut controllers = owners.filter(|owner| owner.controller == Some(true));
-    controllers.find(|owner| {
-        let group_of = owner.api_version.split_once('/').map(|(group, _)| group);
-        owner.kind == "DNSPolicy" && group_of == Some(group::KUADRANT_IO)
-    })
 }

@@ -100,6 +100,7 @@ pub fn conclude(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Concl
         valid_for: Some(go_duration::format(signed(wait))),
         write_counter: Some(counted(view, report, &found.outcome)),
         owner_id: Some(report.owner.to_string()),
+        secret_version: view.secret_version.clone(),
         ..before.clone()
     };
     if let Some(place) = found.place {

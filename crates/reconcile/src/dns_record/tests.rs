@@ -49,6 +49,7 @@ fn view(status: Value) -> DnsRecordView {
         deleting: false,
         finalizers: vec![finalizer::DNS_RECORD.to_owned()],
         provider: Ok(provider_at("example.org")),
+        secret_version: Some("s/1".to_owned()),
         former: None,
         abandoned: false,
         approval: Approval::None,

@@ -51,11 +51,20 @@ type Place = (usize, usize, usize);
 struct Made {
     /// The policy it names, and whether that has its uid.
     policy: Option<(usize, bool)>,
+    /// The one that it is promised to, likewise.
+    heir: Option<(usize, bool)>,
     marked: bool,
     listener: usize,
     host: usize,
     deleting: bool,
     told: usize,
+}
+
+impl Made {
+    /// Whose it is: without a controller that of the one it is promised to, if it is ours at all.
+    fn maker(&self) -> Option<(usize, bool)> {
+        self.policy.or(self.heir.filter(|_| self.marked))
+    }
 }
 
 type Listeners = BTreeMap<usize, (usize, bool)>;
@@ -79,6 +88,7 @@ struct Bearing {
     domain: Option<String>,
     own: Vec<(String, String)>,
     borrowed: Vec<(String, String)>,
+    heir: Option<String>,
 }
 
 fn host(index: usize) -> String {
@@ -135,6 +145,7 @@ impl Bearing {
             domain: view.domains.values().next().map(ToString::to_string),
             own: records(&view.own),
             borrowed: records(&view.borrowed),
+            heir: view.heir.as_ref().map(|it| it.policy.name.clone()),
         }
     }
 }
@@ -153,7 +164,8 @@ impl Everything {
             standing,
             reachable: gateway.is_some_and(|it| it.1),
             domain: domain.map(|it| format!("d{it}.example.")),
-            own: self.shown(|_, made| made.policy == Some((policy, true)) && !made.deleting),
+            own: self.shown(|_, made| made.maker() == Some((policy, true)) && !made.deleting),
+            heir: self.heir(policy).map(|it| POLICIES[it].to_owned()),
             borrowed: self.shown(|place, made| {
                 let lender = self.lender(policy, made);
                 let fits = listeners.contains(&made.listener);
@@ -219,13 +231,40 @@ impl Everything {
         })
     }
 
+    fn heir(&self, policy: usize) -> Option<usize> {
+        let shape = &self.policies[&policy];
+        let others = || self.policies.iter().filter(|(it, _)| **it != policy);
+        let mut next =
+            others().filter(|(_, it)| !it.deleting && Everything::same_target(shape, it));
+        let next = next.next().filter(|(_, it)| it.valid);
+        let mut whole = others().filter(|(other, it)| {
+            let above = it.gateway == shape.gateway && it.listener.is_none();
+            let accepted = !it.deleting && self.standing(**other) == "accepted";
+            shape.listener.is_some() && above && accepted
+        });
+        next.or_else(|| whole.next()).map(|(it, _)| *it)
+    }
+
     fn is_own(policy: usize, made: &Made) -> bool {
-        made.policy == Some((policy, true)) && made.marked && !made.deleting
+        made.maker() == Some((policy, true)) && made.marked && !made.deleting
+    }
+
+    /// Whether a record was promised to a policy by one that is gone.
+    fn inherits(&self, policy: usize, made: &Made) -> bool {
+        let Some((maker, same)) = made.maker() else {
+            return false;
+        };
+        let left = !same || self.policies.get(&maker).is_none_or(|it| it.deleting);
+        let promised = made.heir == Some((policy, true)) && made.maker() != made.heir;
+        left && promised && made.marked && !made.deleting
     }
 
     fn lender(&self, policy: usize, made: &Made) -> bool {
+        if self.inherits(policy, made) {
+            return true;
+        }
         let shape = &self.policies[&policy];
-        let Some((owner, true)) = made.policy else {
+        let Some((owner, true)) = made.maker() else {
             return false;
         };
         let Some(lender) = self.policies.get(&owner).filter(|it| !it.deleting) else {
@@ -316,17 +355,20 @@ fn gateway(index: usize, listeners: &Listeners, reachable: bool) -> Decoded<Gate
 }
 
 fn record(place: &Place, made: &Made) -> Decoded<api::DnsRecord> {
-    let owner = made.policy.map(|(policy, same)| {
+    let owner = |(policy, same): (usize, bool), controller: bool| {
         let uid = if same {
             format!("u{policy}")
         } else {
             "other".to_owned()
         };
-        json!([{
-            "apiVersion": "kuadrant.io/v1", "kind": "DNSPolicy", "controller": true,
+        json!({
+            "apiVersion": "kuadrant.io/v1", "kind": "DNSPolicy", "controller": controller,
             "name": POLICIES[policy], "uid": uid,
-        }])
-    });
+        })
+    };
+    let maker = made.policy.map(|it| owner(it, true));
+    let heir = made.heir.map(|it| owner(it, false));
+    let owners: Vec<Value> = maker.into_iter().chain(heir).collect();
     let mut object = json!({
         "metadata": {
             "name": record_name(place), "namespace": "web",
@@ -334,7 +376,7 @@ fn record(place: &Place, made: &Made) -> Decoded<api::DnsRecord> {
                 "app": if made.marked { "kuadrant" } else { "theirs" },
                 "kuadrant.io/listener-name": LISTENERS[made.listener],
             },
-            "ownerReferences": owner,
+            "ownerReferences": owners,
         },
         "spec": { "rootHost": host(made.host) },
         "status": { "conditions": [{
@@ -456,11 +498,16 @@ fn any_place() -> impl Strategy<Value = Place> {
 }
 
 fn any_made() -> impl Strategy<Value = Made> {
-    let policy = prop::option::weighted(0.9, (0..POLICIES.len(), prop::bool::weighted(0.9)));
+    let policy = || (0..POLICIES.len(), prop::bool::weighted(0.9));
+    let owners = (
+        prop::option::weighted(0.8, policy()),
+        prop::option::weighted(0.4, policy()),
+    );
     let odds = (prop::bool::weighted(0.9), prop::bool::weighted(0.1));
-    (policy, odds, 0..LISTENERS.len(), 0..2usize, 0..3usize).prop_map(
-        |(policy, (marked, deleting), listener, host, told)| Made {
+    (owners, odds, 0..LISTENERS.len(), 0..2usize, 0..3usize).prop_map(
+        |((policy, heir), (marked, deleting), listener, host, told)| Made {
             policy,
+            heir,
             marked,
             listener,
             host,

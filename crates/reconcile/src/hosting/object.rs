@@ -132,6 +132,7 @@ impl ProbeNode {
             owner: owner.map(|owner| DnsRecordKey::new(&key.namespace, &owner.name)),
             standing: Standing {
                 owner: owner.map(|owner| owner.uid.clone()),
+                uid: meta.uid.unwrap_or_default(),
                 resource_version: meta.resource_version,
                 spec,
                 healthy: status.healthy,
@@ -161,6 +162,8 @@ pub(super) struct SecretNode {
     pub(super) access: Result<ProviderSecret, Vec<Problem>>,
     /// Whether it is for records that name none.
     pub(super) default: bool,
+    /// Its uid and resourceVersion.
+    pub(super) version: String,
 }
 
 impl SecretNode {
@@ -171,7 +174,21 @@ impl SecretNode {
             type_: secret.type_.clone().unwrap_or_default(),
             access: provider_secret::parse(secret, discovery),
             default: default.is_some_and(|value| value == TRUE),
+            version: format!(
+                "{}/{}",
+                secret.metadata.uid.as_deref().unwrap_or_default(),
+                secret
+                    .metadata
+                    .resource_version
+                    .as_deref()
+                    .unwrap_or_default()
+            ),
         }
+    }
+
+    /// Whether it says the same as another version of it.
+    pub(super) fn says_as(&self, other: &SecretNode) -> bool {
+        (&self.type_, &self.access, self.default) == (&other.type_, &other.access, other.default)
     }
 
     /// The Zone of this cluster that it leads to.

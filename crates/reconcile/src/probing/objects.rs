@@ -37,8 +37,8 @@ pub struct ProbePlan {
     pub create: Vec<DnsHealthCheckProbe>,
     /// Probes that ask for something else than they should: by name, as they stand and as they should.
     pub correct: Vec<(String, Standing, DnsHealthCheckProbeSpec)>,
-    /// Probes that nobody needs.
-    pub remove: Vec<String>,
+    /// Probes that nobody needs, by name, as they stand.
+    pub remove: Vec<(String, Standing)>,
     /// Names that probes of somebody else have.
     pub taken: Vec<String>,
 }
@@ -86,7 +86,7 @@ pub(super) fn plan(
     }
     let own = patient.probes.iter().filter(|(_, it)| is_own(patient, it));
     let stale = own.filter(|(name, it)| !it.deleting && !wanted.contains_key(*name));
-    plan.remove = stale.map(|(name, _)| name.clone()).collect();
+    plan.remove = stale.map(|(name, it)| (name.clone(), it.clone())).collect();
     plan
 }
 

@@ -9,6 +9,7 @@ use std::net::IpAddr;
 use api::parse::dns_record::Endpoint;
 use api::parse::target::Target;
 use dns::hosted::HostedKey;
+use dns::routing::GeoCode;
 use dns::{Name, Rdata, Rtype};
 
 use super::Health;
@@ -79,6 +80,26 @@ pub(super) fn sift(
         })
     });
     Some(left.collect())
+}
+
+/// What is left, and for each default that is not, one that leads where another of its name leads: whoever is in no place
+/// of its own is led to a place that is well rather than nowhere.
+pub(super) fn with_defaults(wanted: &[Endpoint], left: Vec<Endpoint>) -> Vec<Endpoint> {
+    let is_left = |set: &Endpoint| left.iter().any(|it| key_of(it) == key_of(set));
+    let beside = |set: &Endpoint| {
+        let mut left = left.iter();
+        left.find(|it| it.name == set.name && it.rtype == set.rtype)
+    };
+    let defaults = wanted.iter();
+    let gone = defaults.filter(|set| set.geo == Some(GeoCode::Default) && !is_left(set));
+    let led = gone.filter_map(|set| {
+        Some(Endpoint {
+            targets: beside(set)?.targets.clone(),
+            ..set.clone()
+        })
+    });
+    let led: Vec<Endpoint> = led.collect();
+    left.into_iter().chain(led).collect()
 }
 
 struct Graph<'a> {

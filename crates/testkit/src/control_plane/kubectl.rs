@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use tokio::io::AsyncWriteExt;
@@ -18,12 +18,18 @@ pub struct Kubectl {
 }
 
 impl Kubectl {
-    pub(super) fn new(program: PathBuf, kubeconfig: PathBuf, cache: PathBuf) -> Self {
+    /// The program, whom it speaks to, and where it keeps what it has discovered.
+    pub fn new(program: PathBuf, kubeconfig: PathBuf, cache: PathBuf) -> Self {
         Self {
             program,
             kubeconfig,
             cache,
         }
+    }
+
+    /// The program itself.
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Runs `kubectl <arguments>`.
@@ -40,17 +46,9 @@ impl Kubectl {
         arguments: impl IntoIterator<Item = A>,
         input: &str,
     ) -> io::Result<Finished> {
-        let mut child = self.command().args(arguments).spawn()?;
-        let mut stdin = child
-            .stdin
-            .take()
-            .expect("standard input was asked for as a pipe");
-        let write = async move {
-            // kubectl may end without having read all: then its own words matter, not this error.
-            let _ = stdin.write_all(input.as_bytes()).await;
-        };
-        let ((), output) = tokio::join!(write, child.wait_with_output());
-        output.map(Finished::from)
+        let mut command = self.command();
+        command.args(arguments);
+        finish(command, input).await
     }
 
     /// The command without arguments, for what needs more than its output: a watch, an editor.
@@ -71,6 +69,21 @@ impl Kubectl {
             .stderr(Stdio::piped());
         command
     }
+}
+
+/// Runs a command from [`Kubectl::command`] to its end, with `input` on its standard input.
+pub async fn finish(mut command: Command, input: &str) -> io::Result<Finished> {
+    let mut child = command.spawn()?;
+    let mut stdin = child
+        .stdin
+        .take()
+        .expect("standard input was asked for as a pipe");
+    let write = async move {
+        // kubectl may end without having read all: then its own words matter, not this error.
+        let _ = stdin.write_all(input.as_bytes()).await;
+    };
+    let ((), output) = tokio::join!(write, child.wait_with_output());
+    output.map(Finished::from)
 }
 
 /// What kubectl left when it ended.

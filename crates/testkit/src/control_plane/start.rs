@@ -31,14 +31,23 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 const CONTROLLERS: &str =
     "garbage-collector-controller,namespace-controller,clusterrole-aggregation-controller";
 
-pub(super) async fn start() -> Result<ControlPlane, StartError> {
+/// Whether etcd waits for its disk before it acknowledges a write.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Writes {
+    /// It does, as in a cluster that matters.
+    Durable,
+    /// The data is thrown away in the end; nobody waits for a disk.
+    Careless,
+}
+
+pub(super) async fn start(writes: Writes) -> Result<ControlPlane, StartError> {
     let programs = spawn_blocking(build::programs)
         .await
         .expect("building does not panic")
         .map_err(StartError::missing)?;
     start::start(async || {
         let ports = Ports::free().map_err(system("free ports"))?;
-        start_once(&programs, ports).await
+        start_once(&programs, ports, writes).await
     })
     .await
 }
@@ -53,7 +62,11 @@ pub(super) async fn restart_api_server(plane: &mut ControlPlane) -> Result<(), S
     ready(&admin, "/readyz", processes).await
 }
 
-async fn start_once(programs: &Programs, ports: Ports) -> Result<ControlPlane, StartError> {
+async fn start_once(
+    programs: &Programs,
+    ports: Ports,
+    writes: Writes,
+) -> Result<ControlPlane, StartError> {
     let mut run = Run::begin().map_err(system("the directory of the run"))?;
     let credentials = Credentials::create(run.path()).map_err(StartError::missing)?;
     let url = format!("https://127.0.0.1:{}", ports.api_server);
@@ -63,7 +76,7 @@ async fn start_once(programs: &Programs, ports: Ports) -> Result<ControlPlane, S
 
     // The API server waits for etcd by itself, so both start at once. Should a stranger have etcd's
     // port, ours ends long before the API server is ready, and is seen to.
-    let mut etcd = etcd(programs, &run, &ports).map_err(system("etcd"))?;
+    let mut etcd = etcd(programs, &run, &ports, writes).map_err(system("etcd"))?;
     let mut api_server =
         api_server(programs, run.path(), &ports).map_err(system("kube-apiserver"))?;
     let admin = credentials.client(Identity::Admin, &url);
@@ -117,19 +130,21 @@ impl Ports {
     }
 }
 
-fn etcd(programs: &Programs, run: &Run, ports: &Ports) -> io::Result<Process> {
+fn etcd(programs: &Programs, run: &Run, ports: &Ports, writes: Writes) -> io::Result<Process> {
     let client = format!("http://127.0.0.1:{}", ports.etcd_client);
     let peer = format!("http://127.0.0.1:{}", ports.etcd_peer);
-    let arguments = [
+    let mut arguments = vec![
         format!("--data-dir={}", run.data().display()),
-        // The data is thrown away in the end; nobody waits for a disk.
-        "--unsafe-no-fsync".to_owned(),
         format!("--listen-client-urls={client}"),
         format!("--advertise-client-urls={client}"),
         format!("--listen-peer-urls={peer}"),
         format!("--initial-advertise-peer-urls={peer}"),
         format!("--initial-cluster=default={peer}"),
     ];
+    match writes {
+        Writes::Durable => {}
+        Writes::Careless => arguments.push("--unsafe-no-fsync".to_owned()),
+    }
     Process::spawn("etcd", &programs.etcd(), arguments, run.path())
 }
 
@@ -206,7 +221,9 @@ mod tests {
         let programs = spawn_blocking(build::programs).await.unwrap().unwrap();
         let ports = Ports::free().unwrap();
         let _taken = TcpListener::bind((Ipv4Addr::LOCALHOST, choose(&ports))).unwrap();
-        let error = start_once(&programs, ports).await.unwrap_err();
+        let error = start_once(&programs, ports, Writes::Careless)
+            .await
+            .unwrap_err();
         let told = matches!(&error, StartError::Exited(exited) if exited.port_was_taken());
         assert!(told, "{error}");
     }

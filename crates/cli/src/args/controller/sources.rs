@@ -18,11 +18,11 @@ pub(crate) struct Sources {
     #[arg(long, value_enum, default_value_t = Placement::Central, env = "ZONEWRIGHT_SERVICE_RECORD_PLACEMENT")]
     pub(crate) service_record_placement: Placement,
 
-    /// The Service whose address is published for what has no address of its own.
-    #[arg(long, value_name = "NS/NAME", value_parser = value::namespaced_name, env = "ZONEWRIGHT_ENDPOINT_SERVICE")]
-    pub(crate) endpoint_service: Option<NamespacedName>,
+    /// The Service whose addresses are published for `HTTPProxies` and Ingresses that have none of their own.
+    #[arg(long, value_name = "NS/NAME", default_value = "projectcontour/envoy", value_parser = value::namespaced_name, env = "ZONEWRIGHT_ENDPOINT_SERVICE")]
+    pub(crate) endpoint_service: NamespacedName,
 
-    /// Publish the addresses of nodes for Services of type `NodePort`.
+    /// Publish the addresses of nodes where that Service has none either.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", value_name = "BOOL", env = "ZONEWRIGHT_NODE_ENDPOINTS")]
     pub(crate) node_endpoints: bool,
 

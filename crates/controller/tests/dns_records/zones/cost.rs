@@ -6,8 +6,9 @@ use std::time::Duration;
 use dns::limits::{Limits, Load};
 use provider::{InMemory, ZoneId};
 use serde_json::json;
+use testkit::valve::Valve;
 
-use super::house::{Door, Doors, Valve, crowd, run, run_behind_door, unclear, until_ready};
+use super::house::{Door, Doors, crowd, run, run_behind_door, unclear, until_ready};
 use crate::stage::{Stage, minutes, name};
 
 #[tokio::test(start_paused = true)]

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use controller::RunningDnsRecords;
+use controller::Running;
 use dns::hosted::{Held, HostedKey};
 use serde_json::json;
+use testkit::valve::Valve;
 
-use super::house::{Door, Doors, Valve, never_emptied, run, set, until_ready, untouched};
+use super::house::{Door, Doors, never_emptied, run, set, until_ready, untouched};
 use crate::stage::{Stage, minutes};
 
 /// What happens while somebody is killed.
@@ -130,7 +131,7 @@ fn watched(
     valve: &Arc<Valve>,
     foreign: &[(HostedKey, Held)],
     kept: &[&str],
-) -> (RunningDnsRecords, Arc<Door>) {
+) -> (Running, Arc<Door>) {
     let door = Door::behind(&stage.provider, valve);
     let (untouched, kept) = (untouched(foreign.to_vec()), never_emptied(kept));
     door.look(move |holdings| {

@@ -80,7 +80,7 @@ async fn a_shrunken_read_holds_those_it_left_out_and_nobody_else() {
 }
 
 /// A zone that was really emptied, with everybody held.
-async fn emptied_for_real(records: usize) -> (Stage, controller::RunningDnsRecords) {
+async fn emptied_for_real(records: usize) -> (Stage, controller::Running) {
     let stage = Stage::open().await;
     crowd(&stage, records).await;
     let (running, _) = run_behind_door(&stage);

@@ -6,97 +6,21 @@ use std::time::Duration;
 
 use api::parse::provider_secret::ProviderSecret;
 use controller::health::Pulse;
-use controller::{Clock, DnsRecords, Metrics, Open, Opened, RunningDnsRecords};
+use controller::{Clock, DnsRecords, Metrics, Open, Opened, Running, Surroundings};
 use dns::hosted::{Batch, Held, Holdings, HostedKey, HostedSet};
 use dns::limits::Limits;
 use dns::{Name, Rdata, RecordSet, Rtype, Ttl};
-use http::{Method, Request};
 use kube::Client;
 use kube::api::ListParams;
-use kube::client::Body;
 use prometheus_client::registry::Registry;
 use provider::{Boxed, Error, HostedZone, InMemory, Provider, Snapshot, ZoneId};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
+use testkit::valve::{Pass, Valve};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
-use tower::service_fn;
 
 use crate::stage::{Stage, minutes, name};
-
-/// What happens to one call.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Pass {
-    /// It goes through.
-    Through,
-    /// It is never answered, and never gets there.
-    Lost,
-    /// It gets there, and is never answered.
-    Unanswered,
-}
-
-/// Counts what is written, and from some time on lets nothing through: whoever writes behind it is dead to the world.
-#[derive(Debug)]
-pub(crate) struct Valve {
-    writes: AtomicUsize,
-    closes_at: usize,
-    /// Whether the last write still gets there.
-    arrives: bool,
-}
-
-impl Valve {
-    pub(crate) fn new(closes_at: usize, arrives: bool) -> Arc<Valve> {
-        Arc::new(Valve {
-            writes: AtomicUsize::new(0),
-            closes_at,
-            arrives,
-        })
-    }
-
-    /// One that never closes.
-    pub(crate) fn open() -> Arc<Valve> {
-        Valve::new(usize::MAX, false)
-    }
-
-    pub(crate) fn writes(&self) -> usize {
-        self.writes.load(Ordering::SeqCst)
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.writes() > self.closes_at
-    }
-
-    fn pass(&self) -> Pass {
-        let number = self.writes.fetch_add(1, Ordering::SeqCst);
-        match number.cmp(&self.closes_at) {
-            std::cmp::Ordering::Less => Pass::Through,
-            std::cmp::Ordering::Equal if self.arrives => Pass::Unanswered,
-            std::cmp::Ordering::Equal | std::cmp::Ordering::Greater => Pass::Lost,
-        }
-    }
-
-    /// A client whose writes go through here. What it reads it reads.
-    pub(crate) fn client(self: &Arc<Valve>, api: &Client) -> Client {
-        let (api, valve) = (api.clone(), Arc::clone(self));
-        let service = service_fn(move |request: Request<Body>| {
-            let (api, valve) = (api.clone(), Arc::clone(&valve));
-            async move {
-                let is_event = request.uri().path().contains("/events");
-                let writes = *request.method() != Method::GET && !is_event;
-                let pass = if writes { valve.pass() } else { Pass::Through };
-                match pass {
-                    Pass::Through => api.send(request).await,
-                    Pass::Unanswered => {
-                        let _ = api.send(request).await;
-                        std::future::pending().await
-                    }
-                    Pass::Lost => std::future::pending().await,
-                }
-            }
-        });
-        Client::new(service, "default")
-    }
-}
 
 /// What is looked at after every write.
 type Look = Box<dyn Fn(&Holdings) + Send + Sync>;
@@ -250,30 +174,32 @@ impl Open for Doors {
 }
 
 /// A loop on the stage's API, with a client and providers of its own.
-pub(crate) fn run(stage: &Stage, client: Client, open: Doors) -> RunningDnsRecords {
+pub(crate) fn run(stage: &Stage, client: Client, open: Doors) -> Running {
     let mut registry = Registry::default();
     let metrics = Metrics::new(&mut registry);
     // Nobody tells of Zones here.
     let (neighbours, noticed) = mpsc::channel(1);
     drop(neighbours);
     DnsRecords {
-        client,
+        around: Surroundings {
+            client,
+            clock: Clock::starting_at(stage.now()),
+            chance: StdRng::seed_from_u64(2),
+            leading: watch::channel(true).1,
+            metrics,
+            pulse: Pulse::new(Instant::now()),
+            identity: "test".to_owned(),
+        },
         options: stage.options.clone(),
         open: Arc::new(open),
         neighbours: noticed,
         after: Box::pin(std::future::ready(())),
-        clock: Clock::starting_at(stage.now()),
-        chance: StdRng::seed_from_u64(2),
-        leading: watch::channel(true).1,
-        metrics,
-        pulse: Pulse::new(Instant::now()),
-        identity: "test".to_owned(),
     }
     .start()
 }
 
 /// A loop led to one door, and the door.
-pub(crate) fn run_behind_door(stage: &Stage) -> (RunningDnsRecords, Arc<Door>) {
+pub(crate) fn run_behind_door(stage: &Stage) -> (Running, Arc<Door>) {
     let door = Door::new(&stage.provider);
     (run(stage, stage.client.clone(), Doors::one(&door)), door)
 }

@@ -27,23 +27,26 @@ fn share() -> Share {
     }
 }
 
-/// The sets of a text such as `60 A 192.0.2.1 | 60 A 192.0.2.2 @eu`, all at one name; behind the at sign is a member.
+/// The sets of a text such as `60 A 192.0.2.1 | 60 A 192.0.2.2 @eu | 60 A 192.0.2.3 at klb`: behind the at sign is a member,
+/// and at the end the name, if it is another than `www`.
 fn sets(text: &str) -> BTreeMap<HostedKey, HostedSet> {
-    let mut sets: BTreeMap<(Rtype, &str), Vec<(Ttl, Rdata)>> = BTreeMap::new();
+    type Data = Vec<(Ttl, Rdata)>;
+    let mut sets: BTreeMap<(&str, Rtype, &str), Data> = BTreeMap::new();
     for datum in text.split(" | ").filter(|text| !text.is_empty()) {
+        let (datum, name) = datum.split_once(" at ").unwrap_or((datum, "www"));
         let (datum, identifier) = datum.split_once(" @").unwrap_or((datum, ""));
         let mut words = datum.splitn(3, ' ');
         let ttl = Ttl::from_secs(words.next().unwrap().parse::<u32>().unwrap()).unwrap();
         let rtype: Rtype = words.next().unwrap().parse().unwrap();
         let data = Rdata::parse(rtype, words.next().unwrap(), &Name::root()).unwrap();
-        sets.entry((rtype, identifier))
+        sets.entry((name, rtype, identifier))
             .or_default()
             .push((ttl, data));
     }
-    let key = |rtype, identifier: &str| HostedKey {
+    let key = |name: &str, rtype, identifier: &str| HostedKey {
         identifier: identifier.to_owned(),
         share: Some(share()),
-        ..HostedKey::plain(www(), rtype)
+        ..HostedKey::plain(Name::parse(&format!("{name}.example.org.")).unwrap(), rtype)
     };
     let set = |identifier: &str, data| HostedSet {
         records: RecordSet::new(data).unwrap(),
@@ -53,8 +56,10 @@ fn sets(text: &str) -> BTreeMap<HostedKey, HostedSet> {
         },
     };
     let sets = sets.into_iter();
-    sets.map(|((rtype, identifier), data)| (key(rtype, identifier), set(identifier, data)))
-        .collect()
+    sets.map(|((name, rtype, identifier), data)| {
+        (key(name, rtype, identifier), set(identifier, data))
+    })
+    .collect()
 }
 
 fn www() -> Name {
@@ -85,6 +90,7 @@ impl Objects {
         let mut objects = Objects::default();
         let made = steps(&home(), &batch("", text), &[]).unwrap();
         made.iter()
+            .flatten()
             .flat_map(|it| &it.steps)
             .for_each(|step| objects.take(step));
         objects
@@ -213,7 +219,8 @@ fn sorted(text: &str) -> Vec<String> {
 
 fn plan(objects: &Objects, before: &str, after: &str) -> Vec<Step> {
     let steps = steps(&home(), &batch(before, after), &objects.standing()).unwrap();
-    steps.into_iter().flat_map(|it| it.steps).collect()
+    let steps = steps.into_iter().flatten();
+    steps.flat_map(|it| it.steps).collect()
 }
 
 /// The kinds of writes that make one state of another: deletions, patches, creations.
@@ -295,6 +302,70 @@ fn sets_that_are_neither_here_nor_there_are_stale() {
     ] {
         assert!(!check(stale), "{stale}");
     }
+}
+
+/// Whether everybody who asks for addresses of a name gets some, whichever members answer.
+fn leads_somewhere(zone: &dns::Zone, name: &Name) -> bool {
+    let get = |rtype| zone.get(&SetKey::new(name.clone(), rtype));
+    match get(Rtype::CNAME) {
+        Some(alias) => {
+            let mut targets = alias.records().filter_map(|(_, _, data)| data.target());
+            targets.all(|target| leads_somewhere(zone, &target))
+        }
+        None => get(Rtype::A).is_some(),
+    }
+}
+
+#[test]
+fn nobody_is_led_to_where_there_is_nothing() {
+    // D7. Names in one round are written in any order.
+    let balanced = |place: &str| {
+        format!(
+            "300 CNAME klb.example.org. | 300 CNAME {place}.example.org. @{place} at klb | \
+             60 CNAME own.example.org. @own at {place} | 60 A 192.0.2.1 at own"
+        )
+    };
+    let states = ["60 A 192.0.2.1".to_owned(), balanced("eu"), balanced("ie")];
+    let pairs = states
+        .iter()
+        .flat_map(|before| states.iter().map(move |after| (before, after)));
+    for (before, after) in pairs {
+        for backwards in [false, true] {
+            let mut objects = Objects::of(before);
+            let rounds = steps(&home(), &batch(before, after), &objects.standing()).unwrap();
+            for mut round in rounds {
+                if backwards {
+                    round.reverse();
+                }
+                for step in round.iter().flat_map(|it| &it.steps) {
+                    objects.take(step);
+                    let zone = objects.zone();
+                    assert!(leads_somewhere(&zone, &www()), "{step:?} of {after}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_that_do_not_lead_to_each_other_are_written_together() {
+    let names: Vec<String> = (0..9)
+        .map(|name| format!("60 A 192.0.2.1 at n{name}"))
+        .collect();
+    let all = names.join(" | ");
+    for (before, after) in [("", all.as_str()), (&all, "")] {
+        let objects = Objects::of(before);
+        let rounds = steps(&home(), &batch(before, after), &objects.standing()).unwrap();
+        assert_eq!(rounds.iter().map(Vec::len).collect::<Vec<_>>(), [9]);
+    }
+}
+
+#[test]
+fn a_loop_of_names_comes_to_an_end() {
+    let before = "60 CNAME b.example.org. at a | 60 CNAME a.example.org. at b";
+    let objects = Objects::of(before);
+    assert_eq!(objects.0.len(), 2);
+    assert_eq!(plan(&objects, before, "").len(), 2);
 }
 
 #[test]

@@ -197,23 +197,34 @@ impl House {
         self.due.extend(due);
     }
 
-    /// Deletes a policy, and what belongs to it.
+    /// Deletes a policy; what belongs to nobody else goes at once.
     pub(super) fn delete_policy(&mut self, name: &str) {
-        let uid = self.policies.remove(name).unwrap()["metadata"]["uid"].clone();
+        self.remove_policy(name);
+        self.collect();
+    }
+
+    /// Deletes a policy, while Kubernetes' collector is slow.
+    pub(super) fn remove_policy(&mut self, name: &str) {
+        self.policies.remove(name).unwrap();
         let due = self.index.delete_policy(&key(name));
         self.due.extend(due);
-        let owned = |record: &api::DnsRecord| {
-            let mut owners = record.metadata.owner_references.iter().flatten();
-            owners.any(|owner| Some(owner.uid.as_str()) == uid.as_str())
-        };
-        let owned: Vec<String> = self
-            .records
-            .iter()
-            .filter(|(_, it)| owned(it))
-            .map(|it| it.0.clone())
-            .collect();
-        for record in owned {
-            self.delete_record(&record);
+    }
+
+    /// What Kubernetes' collector does: of whatever has an owner still, references to others go; the rest goes itself.
+    pub(super) fn collect(&mut self) {
+        let policies = self.policies.values();
+        let there = policies.map(|it| it["metadata"]["uid"].as_str().unwrap().to_owned());
+        let there: BTreeSet<String> = there.collect();
+        for name in self.records.keys().cloned().collect::<Vec<_>>() {
+            let mut record = self.record(&name);
+            let owners = record.metadata.owner_references.get_or_insert_default();
+            let before = owners.len();
+            owners.retain(|owner| there.contains(&owner.uid));
+            match (before, owners.len()) {
+                (before, now) if before == now => {}
+                (_, 0) => self.delete_record(&name),
+                (_, _) => self.put_record(record, None),
+            }
         }
     }
 
@@ -427,17 +438,21 @@ impl House {
             .clone()
     }
 
-    /// `record policy`, of each record.
+    /// `record policy`, of each record: the policy that controls it.
     pub(super) fn owners(&self) -> Vec<String> {
-        let owner = |record: &api::DnsRecord| {
-            record.metadata.owner_references.as_ref().unwrap()[0]
-                .name
-                .clone()
-        };
-        self.records
-            .iter()
-            .map(|(name, record)| format!("{name} {}", owner(record)))
-            .collect()
+        let shown = self.records.keys().map(|name| {
+            let owners = self.record(name).metadata.owner_references.unwrap();
+            let mut controllers = owners.iter().filter(|it| it.controller == Some(true));
+            format!("{name} {}", controllers.next().unwrap().name)
+        });
+        shown.collect()
+    }
+
+    /// The policies that get a record when the one it was made from goes.
+    pub(super) fn heirs(&self, name: &str) -> Vec<String> {
+        let owners = self.record(name).metadata.owner_references.unwrap();
+        let heirs = owners.into_iter().filter(|it| it.controller != Some(true));
+        heirs.map(|it| it.name).collect()
     }
 
     /// `name TYPE target…`, of the endpoints of a record.
