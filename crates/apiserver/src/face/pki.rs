@@ -17,7 +17,6 @@
 
 mod authority;
 pub(crate) mod files;
-mod leaf;
 #[cfg(test)]
 mod tests;
 
@@ -34,11 +33,11 @@ use jiff::Timestamp;
 use rcgen::KeyPair;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-pub(crate) use authority::Authority;
-pub(crate) use leaf::Leaf;
+pub(crate) use x509::{Authority, Leaf};
 
 use super::tokens::Tokens;
-use authority::{Purpose, Unusable};
+use authority::Purpose;
+use x509::Unusable;
 
 /// The DNS names under which every embedded API can be reached: from the same machine, and where a
 /// client inside a cluster would look for one.
@@ -73,7 +72,7 @@ impl Pki {
     pub(crate) fn open(directory: Option<PathBuf>, now: Timestamp) -> Result<Self, PkiError> {
         let (certificate, key) = match &directory {
             Some(directory) => authority_files(directory, now)?,
-            None => Authority::create(now)?,
+            None => authority::create(now)?,
         };
         let shown = directory.clone().unwrap_or_default();
         let authority =
@@ -131,13 +130,12 @@ impl Pki {
 
     fn leaf(&self, name: &str, purpose: &Purpose, now: Timestamp) -> Result<Leaf, PkiError> {
         if let Some(leaf) = self.kept(name, Leaf::parse)? {
-            let authority = leaf::parse(&self.authority.certificate).ok();
-            let good = authority.is_some_and(|authority| leaf.is_for(&purpose.names(), &authority));
+            let good = leaf.is_for(&purpose.names(), &self.authority.certificate);
             if good && !leaf.is_due(now) {
                 return Ok(leaf);
             }
         }
-        let leaf = self.authority.issue(purpose, now)?;
+        let leaf = authority::issue(&self.authority, purpose, now)?;
         self.keep(name, &leaf.text())?;
         Ok(leaf)
     }
@@ -205,7 +203,7 @@ fn authority_files(directory: &Path, now: Timestamp) -> Result<(String, String),
         if let Some(parent) = directory.parent() {
             files::create_directory(parent)?;
         }
-        let (certificate, key) = Authority::create(now)?;
+        let (certificate, key) = authority::create(now)?;
         let texts = [(AUTHORITY, certificate.as_str()), (AUTHORITY_KEY, &key)];
         files::write_directory(directory, &texts)?;
         return Ok((certificate, key));

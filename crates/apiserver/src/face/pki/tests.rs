@@ -273,7 +273,7 @@ fn nothing_outlives_the_authority() {
     let late = noon() + days(3640);
     let pki = Pki::open(Some(disk.pki()), late).unwrap();
     let leaf = pki.serving(HOME, late).unwrap();
-    let parsed = leaf::parse(&leaf.certificate).unwrap();
+    let parsed = x509::parse(&leaf.certificate).unwrap();
     let until = parsed.validity().not_after.timestamp();
     assert_eq!(until, (noon() + days(3650)).as_second());
 }

@@ -105,7 +105,7 @@ pub(super) struct Stranger {
 
 impl Stranger {
     pub(super) fn issued(authority: &Authority, name: &str, groups: &[&str]) -> Self {
-        Self::by(authority.issuer_for_tests(), &params(name, groups))
+        Self::by(authority.issuer(), &params(name, groups))
     }
 
     pub(super) fn certificate(&self) -> &CertificateDer<'static> {
@@ -132,25 +132,25 @@ impl Stranger {
     pub(super) fn expired(authority: &Authority) -> Self {
         let mut params = params("late", &[]);
         params.not_after = rcgen::date_time_ymd(2020, 1, 1);
-        Self::by(authority.issuer_for_tests(), &params)
+        Self::by(authority.issuer(), &params)
     }
 
     pub(super) fn not_yet_valid(authority: &Authority) -> Self {
         let mut params = params("early", &[]);
         params.not_before = rcgen::date_time_ymd(2090, 1, 1);
-        Self::by(authority.issuer_for_tests(), &params)
+        Self::by(authority.issuer(), &params)
     }
 
     pub(super) fn for_serving(authority: &Authority) -> Self {
         let mut params = params("server", &[]);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-        Self::by(authority.issuer_for_tests(), &params)
+        Self::by(authority.issuer(), &params)
     }
 
     pub(super) fn without_a_name(authority: &Authority) -> Self {
         let mut params = params("", &["system:masters"]);
         params.distinguished_name.remove(DnType::CommonName);
-        Self::by(authority.issuer_for_tests(), &params)
+        Self::by(authority.issuer(), &params)
     }
 
     fn by(issuer: &Issuer<'_, impl rcgen::SigningKey>, params: &CertificateParams) -> Self {

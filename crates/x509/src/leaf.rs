@@ -3,39 +3,37 @@
 //! Both are in one text, so that replacing the file replaces both.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::net::IpAddr;
 
-use jiff::{SignedDuration, Timestamp};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use jiff::Timestamp;
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use x509_parser::certificate::X509Certificate;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::FromDer as _;
 
-/// A certificate and its key.
-#[derive(Debug)]
-pub(crate) struct Leaf {
-    /// The certificate in PEM.
-    pub(crate) certificate_pem: String,
-    /// The key in PEM.
-    pub(crate) key_pem: String,
-    pub(crate) certificate: CertificateDer<'static>,
-    pub(crate) key: PrivateKeyDer<'static>,
-    /// The DNS names and addresses it is for.
-    names: BTreeSet<String>,
-    valid: Validity,
-}
+use crate::validity::Validity;
 
-/// From when and until when a certificate is good.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Validity {
-    pub(crate) from: Timestamp,
-    pub(crate) until: Timestamp,
+/// A certificate and its key.
+pub struct Leaf {
+    /// The certificate in PEM.
+    pub certificate_pem: String,
+    /// The key in PEM.
+    pub key_pem: String,
+    /// The certificate.
+    pub certificate: CertificateDer<'static>,
+    /// The key.
+    pub key: PrivateKeyDer<'static>,
+    /// The DNS names and addresses it is for.
+    pub names: BTreeSet<String>,
+    /// From when and until when it is good.
+    pub valid: Validity,
 }
 
 impl Leaf {
     /// Reads the text of a file; the error says what is wrong with it.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let certificate = CertificateDer::from_pem_slice(text.as_bytes())
             .map_err(|error| format!("no certificate in it: {error}"))?;
         let key = PrivateKeyDer::from_pem_slice(text.as_bytes())
@@ -60,52 +58,50 @@ impl Leaf {
     }
 
     /// The text of the file.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         format!("{}{}", self.key_pem, self.certificate_pem)
     }
 
     /// Whether it should be replaced now: two thirds of its life are over, or the clock was set back.
-    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+    pub fn is_due(&self, now: Timestamp) -> bool {
         now < self.valid.from || now >= self.valid.due()
     }
 
     /// Whether it is for exactly these names and was signed with this authority's key.
-    pub(super) fn is_for(&self, names: &BTreeSet<String>, authority: &X509Certificate<'_>) -> bool {
-        let signed = |leaf: &X509Certificate<'_>| {
-            leaf.verify_signature(Some(authority.public_key())).is_ok()
-        };
-        self.names == *names && parse(&self.certificate).is_ok_and(|leaf| signed(&leaf))
+    pub fn is_for(&self, names: &BTreeSet<String>, authority: &CertificateDer<'_>) -> bool {
+        self.names == *names && is_signed_by(&self.certificate, authority)
     }
 }
 
-impl Validity {
-    pub(super) fn of(certificate: &X509Certificate<'_>) -> Result<Self, String> {
-        let validity = certificate.validity();
-        let time = |seconds: i64| {
-            Timestamp::from_second(seconds).map_err(|error| format!("its validity: {error}"))
-        };
-        Ok(Self {
-            from: time(validity.not_before.timestamp())?,
-            until: time(validity.not_after.timestamp())?,
-        })
+impl fmt::Debug for Leaf {
+    /// Everything but the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Leaf")
+            .field("names", &self.names)
+            .field("valid", &self.valid)
+            .finish_non_exhaustive()
     }
+}
 
-    /// When two thirds of it are over.
-    fn due(self) -> Timestamp {
-        let life = self.until.as_second() - self.from.as_second();
-        self.from + SignedDuration::from_secs(life / 3 * 2)
-    }
+/// Whether a certificate was signed with the key of another.
+pub fn is_signed_by(certificate: &CertificateDer<'_>, authority: &CertificateDer<'_>) -> bool {
+    let (Ok(certificate), Ok(authority)) = (parse(certificate), parse(authority)) else {
+        return false;
+    };
+    certificate
+        .verify_signature(Some(authority.public_key()))
+        .is_ok()
 }
 
 /// A certificate, as a structure that borrows from its octets.
-pub(super) fn parse<'a>(der: &'a CertificateDer<'_>) -> Result<X509Certificate<'a>, String> {
+pub fn parse<'a>(der: &'a CertificateDer<'_>) -> Result<X509Certificate<'a>, String> {
     X509Certificate::from_der(der)
         .map(|(_, certificate)| certificate)
         .map_err(|error| format!("not a certificate: {error}"))
 }
 
 /// The public key that belongs to a private one, as certificates carry it.
-pub(super) fn public_key(key: &PrivateKeyDer<'_>) -> Result<Vec<u8>, String> {
+fn public_key(key: &PrivateKeyDer<'_>) -> Result<Vec<u8>, String> {
     use rcgen::PublicKeyData as _;
     let key =
         rcgen::KeyPair::try_from(key).map_err(|error| format!("not a usable key: {error}"))?;
