@@ -15,6 +15,7 @@
 //! for a day.
 
 pub mod build;
+pub mod clients;
 pub mod gateway_api;
 
 mod credentials;
@@ -58,6 +59,7 @@ pub struct ControlPlane {
     programs: Programs,
     credentials: Credentials,
     ports: Ports,
+    writes: Writes,
     url: String,
     run: Run,
 }
@@ -84,6 +86,11 @@ impl ControlPlane {
     /// Connections break; the controllers find it again by themselves.
     pub async fn restart_api_server(&mut self) -> Result<(), StartError> {
         start::restart_api_server(self).await
+    }
+
+    /// The same for etcd and the API server together.
+    pub async fn restart_servers(&mut self) -> Result<(), StartError> {
+        start::restart_servers(self).await
     }
 
     /// The API server's address, `https://127.0.0.1:<port>`.

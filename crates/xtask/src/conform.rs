@@ -11,9 +11,12 @@ use crate::run::{cargo, run};
 pub(crate) enum Subject {
     /// Our name server with NSD, Knot and BIND, on generated queries
     Dns,
-    /// Our Kubernetes API with kube-apiserver, on generated histories
+    /// Our Kubernetes API with kube-apiserver, on generated histories and through a controller on client-go
     Api,
 }
+
+/// How long a controller looks at both APIs while they are ended and started again.
+const CLIENT_GO_SECONDS: &str = "120";
 
 /// How much is asked, and from which seed; nothing is for the test to know.
 pub(crate) struct Amount {
@@ -30,9 +33,17 @@ pub(crate) fn conform(subject: Subject, amount: &Amount) -> Result<()> {
     }
 }
 
-/// Also with a seed that nobody has used before, and shows the table of what was met.
 fn api(operations: Option<usize>, seed: Option<u64>) -> Result<()> {
     control_plane::build::programs()?;
+    control_plane::clients::witness()?;
+    // One run shows everything: a difference in the one says nothing about the other.
+    let histories = histories(operations, seed);
+    let client_go = client_go();
+    histories.and(client_go)
+}
+
+/// Also with a seed that nobody has used before, and shows the table of what was met.
+fn histories(operations: Option<usize>, seed: Option<u64>) -> Result<()> {
     let mut command = cargo([
         "test",
         "--locked",
@@ -51,6 +62,22 @@ fn api(operations: Option<usize>, seed: Option<u64>) -> Result<()> {
     if let Some(seed) = seed {
         command.env("CONFORM_SEED", seed.to_string());
     }
+    run(&mut command)
+}
+
+/// For longer than CI does: bookmarks come once a minute.
+fn client_go() -> Result<()> {
+    let mut command = cargo([
+        "test",
+        "--locked",
+        "--package",
+        "zonewright-apiserver",
+        "--test",
+        "client_go",
+        "--",
+        "--nocapture",
+    ]);
+    command.env("CONFORM_SECONDS", CLIENT_GO_SECONDS);
     run(&mut command)
 }
 

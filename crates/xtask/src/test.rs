@@ -7,6 +7,7 @@
 mod tally;
 
 use anyhow::{Result, bail};
+use testkit::control_plane::clients;
 
 use crate::report::{Outcome, Report};
 use crate::run::{cargo, watch};
@@ -20,11 +21,20 @@ struct Part {
     complaint: &'static str,
 }
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 4] = [
     Part {
         name: "control plane",
         prepare: || Ok(testkit::control_plane::build::programs().map(drop)?),
         complaint: "no control plane: ",
+    },
+    Part {
+        name: "clients",
+        prepare: || {
+            clients::witness()?;
+            clients::helm()?;
+            Ok(clients::releases().map(drop)?)
+        },
+        complaint: "no clients: ",
     },
     Part {
         name: "name servers",

@@ -40,7 +40,7 @@ const PARTS: [(&str, &str); 4] = [
 pub fn programs() -> Result<Programs, BuildError> {
     let module = CONTROL_PLANE.folder()?;
     let cache = cache::folder("control-plane")?;
-    let key = key(&CONTROL_PLANE.files(), &go_version(&module)?);
+    let key = key(&CONTROL_PLANE.files(), &PARTS, &go_version(&module)?);
     let folder = cache::made(&cache, &key, |folder| build(&module, folder))?;
     Ok(Programs { folder })
 }
@@ -85,9 +85,9 @@ pub enum BuildError {
 }
 
 /// Names a build by everything that goes into it.
-fn key(files: &[(&str, &str)], go_version: &str) -> String {
+pub(super) fn key(files: &[(&str, &str)], parts: &[(&str, &str)], go_version: &str) -> String {
     let files = files.iter().flat_map(|(name, text)| [*name, *text]);
-    let parts = PARTS.iter().flat_map(|(name, package)| [*name, *package]);
+    let parts = parts.iter().flat_map(|(name, package)| [*name, *package]);
     let mut hash = blake3::Hasher::new();
     for part in files
         .chain(FLAGS)
@@ -101,7 +101,7 @@ fn key(files: &[(&str, &str)], go_version: &str) -> String {
     hash.finalize().to_hex()[..32].to_owned()
 }
 
-fn go_version(module: &Path) -> Result<String, GoError> {
+pub(super) fn go_version(module: &Path) -> Result<String, GoError> {
     go::output(go::command(module).arg("version"))
 }
 
@@ -122,7 +122,8 @@ fn link_flags(module: &Path) -> Result<String, GoError> {
     ))
 }
 
-fn build_part(
+/// Builds one program of a module into `folder`.
+pub(super) fn build_part(
     module: &Path,
     name: &str,
     package: &str,
@@ -181,12 +182,13 @@ mod tests {
     #[test]
     fn a_build_is_named_by_what_goes_into_it() {
         let files = [("go.mod", "module a"), ("go.sum", "")];
-        let first = key(&files, "go1.26");
-        assert_eq!(first, key(&files, "go1.26"));
+        let first = key(&files, &PARTS, "go1.26");
+        assert_eq!(first, key(&files, &PARTS, "go1.26"));
         let others = [
-            key(&[("go.mod", "module a"), ("go.sum", "x")], "go1.26"),
-            key(&[("go.mod", "module ax"), ("go.sum", "")], "go1.26"),
-            key(&files, "go1.27"),
+            key(&[("go.mod", "module a"), ("go.sum", "x")], &PARTS, "go1.26"),
+            key(&[("go.mod", "module ax"), ("go.sum", "")], &PARTS, "go1.26"),
+            key(&files, &PARTS[..1], "go1.26"),
+            key(&files, &PARTS, "go1.27"),
         ];
         assert!(!others.contains(&first));
     }

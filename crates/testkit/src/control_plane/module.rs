@@ -1,4 +1,4 @@
-//! The Go modules of `conformance/control-plane`, carried inside this crate.
+//! The Go modules of `conformance`, carried inside this crate.
 //!
 //! Go needs them as files in a folder. That folder lies in the cache and not in the source tree, so
 //! that a test program works wherever its sources have gone: several checkouts may share one target
@@ -10,28 +10,71 @@ use std::path::{Path, PathBuf};
 
 use crate::cache;
 
-/// A Go module without sources of its own: it only says which versions of others to use.
+/// A Go module. Most have no sources of their own: they only say which versions of others to use.
 pub(super) struct Module {
     go_mod: &'static str,
     go_sum: &'static str,
+    sources: &'static [(&'static str, &'static str)],
 }
 
 /// etcd and Kubernetes.
 pub(super) const CONTROL_PLANE: Module = Module {
     go_mod: include_str!("../../../../conformance/control-plane/go.mod"),
     go_sum: include_str!("../../../../conformance/control-plane/go.sum"),
+    sources: &[],
 };
 
 /// The Gateway API's kinds.
 pub(super) const GATEWAY_API: Module = Module {
     go_mod: include_str!("../../../../conformance/control-plane/gateway-api/go.mod"),
     go_sum: include_str!("../../../../conformance/control-plane/gateway-api/go.sum"),
+    sources: &[],
+};
+
+/// A program on client-go.
+pub(super) const CLIENT_GO: Module = Module {
+    go_mod: include_str!("../../../../conformance/client-go/go.mod"),
+    go_sum: include_str!("../../../../conformance/client-go/go.sum"),
+    sources: &[
+        (
+            "eyes.go",
+            include_str!("../../../../conformance/client-go/eyes.go"),
+        ),
+        (
+            "hands.go",
+            include_str!("../../../../conformance/client-go/hands.go"),
+        ),
+        (
+            "lead.go",
+            include_str!("../../../../conformance/client-go/lead.go"),
+        ),
+        (
+            "main.go",
+            include_str!("../../../../conformance/client-go/main.go"),
+        ),
+        (
+            "wire.go",
+            include_str!("../../../../conformance/client-go/wire.go"),
+        ),
+    ],
+};
+
+/// helm, and a program on its library.
+pub(super) const HELM: Module = Module {
+    go_mod: include_str!("../../../../conformance/helm/go.mod"),
+    go_sum: include_str!("../../../../conformance/helm/go.sum"),
+    sources: &[(
+        "main.go",
+        include_str!("../../../../conformance/helm/main.go"),
+    )],
 };
 
 impl Module {
-    /// The two files, whose content names everything that is made from the module.
-    pub(super) fn files(&self) -> [(&'static str, &'static str); 2] {
-        [("go.mod", self.go_mod), ("go.sum", self.go_sum)]
+    /// Its files, whose content names everything that is made from the module.
+    pub(super) fn files(&self) -> Vec<(&'static str, &'static str)> {
+        let mut files = vec![("go.mod", self.go_mod), ("go.sum", self.go_sum)];
+        files.extend(self.sources);
+        files
     }
 
     /// A folder with the module's files, to run `go` in.
@@ -62,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_module_is_written_once_and_whole() {
-        for module in [CONTROL_PLANE, GATEWAY_API] {
+        for module in [CONTROL_PLANE, GATEWAY_API, CLIENT_GO, HELM] {
             let folder = module.folder().unwrap();
             assert_eq!(module.folder().unwrap(), folder);
             for (name, text) in module.files() {

@@ -62,6 +62,15 @@ pub(super) async fn restart_api_server(plane: &mut ControlPlane) -> Result<(), S
     ready(&admin, "/readyz", processes).await
 }
 
+/// Ends the API server and etcd as a crash would, and starts both again over the same data.
+pub(super) async fn restart_servers(plane: &mut ControlPlane) -> Result<(), StartError> {
+    plane.api_server.end();
+    plane.etcd.end();
+    plane.etcd =
+        etcd(&plane.programs, &plane.run, &plane.ports, plane.writes).map_err(system("etcd"))?;
+    restart_api_server(plane).await
+}
+
 async fn start_once(
     programs: &Programs,
     ports: Ports,
@@ -101,6 +110,7 @@ async fn start_once(
         programs: programs.clone(),
         credentials,
         ports,
+        writes,
         url,
         run,
     })
