@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use bytes::Bytes;
 use kube::Client;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
@@ -14,10 +15,13 @@ use tokio::task::JoinHandle;
 
 use crate::admission::{Caller, Services};
 use crate::body::Body;
+use crate::builtin;
 use crate::clock::Clock;
+use crate::cores;
 use crate::durability::{Committer, Durability};
 use crate::engine::{Call, Engine, PERMANENT_NAMESPACES};
 use crate::face::{AdminCredential, Face, KubeconfigFile, ListenError, Shown};
+use crate::key::Key;
 use crate::request::{Query, Route, Verb};
 use crate::service::{Documents, Service};
 use crate::shared::Shared;
@@ -97,6 +101,8 @@ impl Apiserver {
                 (Arc::new(shared), None)
             }
             Some(directory) => {
+                // The kinds that are compiled in are made while the disk is read. Whoever needs them first waits.
+                thread::spawn(builtin::resources);
                 let (storage, loaded) = storage::open(directory).map_err(OpenErrorKind::from)?;
                 let engine = Engine::new(load(loaded)?, chance);
                 let (durability, committer) = Committer::new();
@@ -217,16 +223,18 @@ impl Apiserver {
 }
 
 fn load(loaded: storage::Loaded) -> Result<Store, OpenErrorKind> {
-    let mut objects = Vec::with_capacity(loaded.objects.len());
-    for (key, revision, json) in loaded.objects {
-        let stored = Stored::read(json, revision);
-        let stored = stored.map_err(|source| OpenErrorKind::Object {
+    let read = |(key, revision, json): (Key, u64, Bytes)| match Stored::read(json, revision) {
+        Ok(stored) => Ok((key, stored)),
+        Err(source) => Err(OpenErrorKind::Object {
             key: key.to_string(),
             source,
-        })?;
-        objects.push((key, stored));
-    }
-    Ok(Store::load(loaded.revision, objects))
+        }),
+    };
+    let shares = cores::share(loaded.objects, |share| {
+        share.into_iter().map(read).collect::<Result<Vec<_>, _>>()
+    });
+    let shares: Vec<_> = shares.into_iter().collect::<Result<_, _>>()?;
+    Ok(Store::load(loaded.revision, shares.into_iter().flatten()))
 }
 
 /// Does what follows from writes, as long as the API runs.

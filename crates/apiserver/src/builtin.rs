@@ -31,7 +31,7 @@ mod oracle_tests;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -42,9 +42,13 @@ use crate::resource::{Names, Origin, Resource, Subresources};
 use fields::Fields as _;
 pub(crate) use kind::Kind;
 
+/// All built-in kinds, group by group. Made once: what they are does not change while the program runs.
+static ALL: LazyLock<Vec<Resource>> =
+    LazyLock::new(|| kind::ALL.into_iter().map(resource).collect());
+
 /// All built-in kinds, group by group.
 pub(crate) fn resources() -> Vec<Resource> {
-    kind::ALL.into_iter().map(resource).collect()
+    ALL.clone()
 }
 
 /// The cells of an object's row; nothing if the kind is not built in.
@@ -111,8 +115,9 @@ pub(crate) fn blank(resource: &Resource) -> Option<Object> {
 
 /// Whether there is such a kind.
 pub(crate) fn is_known(api_version: &str, kind: &str) -> bool {
-    let known = kind::ALL.into_iter().map(resource);
-    let mut known = known.filter(|resource| resource.api_version() == api_version);
+    let mut known = ALL
+        .iter()
+        .filter(|resource| resource.api_version() == api_version);
     known.any(|resource| resource.names.kind == kind)
 }
 

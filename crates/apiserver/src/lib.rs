@@ -27,6 +27,7 @@ mod body;
 mod builtin;
 mod catalog;
 mod clock;
+mod cores;
 mod crd;
 mod discovery;
 mod durability;

@@ -2,9 +2,10 @@
 //!
 //! Stored objects are JSON already; an answer is made by putting the words that say what they are in front, and lists
 //! and watches by putting such answers one after another. Only other views (tables, metadata alone,
-//! YAML) parse anything. The lines of watches are in `present/event.rs`.
+//! YAML) parse anything. The lines of watches are in `present/event.rs`, the pieces of lists in `present/list.rs`.
 
 mod event;
+mod list;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use jiff::Timestamp;
@@ -20,6 +21,7 @@ use crate::store::Stored;
 use crate::table::{Headers, IncludeObject, Tabulator, partial};
 
 pub(crate) use event::{EventEncoder, Lines};
+pub(crate) use list::List;
 
 /// How objects are shown: in which form, when, and with how much of the object in a row of a table.
 #[derive(Clone, Copy, Debug)]
@@ -52,15 +54,15 @@ impl Presentation {
     }
 
     /// A list.
-    pub(crate) fn list(self, resource: &Resource, page: &Page) -> Result<Bytes, Refusal> {
-        let mut metadata = list_metadata(page);
+    pub(crate) fn list(self, resource: &Resource, page: Page) -> Result<List, Refusal> {
+        let mut metadata = list_metadata(&page);
         let plain = self.form.view == View::Plain;
         if plain && resource.origin == Origin::Custom && page.next.is_none() {
             // Lists of custom kinds always say how to go on.
             metadata["continue"] = "".into();
         }
         if self.is_as_stored(resource) {
-            return Ok(plain_list(resource, page, &metadata));
+            return Ok(List::plain(resource, page.items, &metadata));
         }
         let objects = || {
             page.items
@@ -78,7 +80,7 @@ impl Presentation {
                 tabulator.list(&objects(), &metadata)
             }
         };
-        Ok(document(self.form, &value))
+        Ok(List::whole(document(self.form, &value)))
     }
 
     /// Whether what is stored can be answered with as it is.
@@ -104,15 +106,23 @@ pub(crate) fn document(form: media_type::Answer, value: &Value) -> Bytes {
 /// More than the words in front of an object take.
 const HEAD_MAX: usize = 256;
 
+/// What ends the items of a list, and the list.
+const ITEMS_END: &[u8] = b"]}";
+
 /// The JSON of an object with `kind` and `apiVersion` in front.
 fn put_object(bytes: &mut BytesMut, resource: &Resource, stored: &Stored) {
+    put_head(bytes, resource);
+    // An object always has metadata, so there is something after the brace.
+    bytes.put_slice(&stored.json()[1..]);
+}
+
+/// The brace of an object, and what it is.
+fn put_head(bytes: &mut BytesMut, resource: &Resource) {
     bytes.put_slice(b"{\"kind\":");
     put_text(bytes, &resource.names.kind);
     bytes.put_slice(b",\"apiVersion\":");
     put_text(bytes, &resource.api_version());
     bytes.put_u8(b',');
-    // An object always has metadata, so there is something after the brace.
-    bytes.put_slice(&stored.json()[1..]);
 }
 
 fn put_text(bytes: &mut BytesMut, text: &str) {
@@ -134,34 +144,6 @@ fn shown_list(resource: &Resource, mut objects: Vec<Object>, metadata: &Value) -
         "metadata": metadata,
         "items": objects,
     })
-}
-
-/// Items of built-in kinds leave out what the list says already; items of custom kinds do not.
-fn plain_list(resource: &Resource, page: &Page, metadata: &Value) -> Bytes {
-    let size: usize = page
-        .items
-        .iter()
-        .map(|stored| stored.json().len() + HEAD_MAX)
-        .sum();
-    let mut bytes = BytesMut::with_capacity(size + HEAD_MAX);
-    bytes.put_slice(b"{\"kind\":");
-    put_text(&mut bytes, &resource.names.list_kind);
-    bytes.put_slice(b",\"apiVersion\":");
-    put_text(&mut bytes, &resource.api_version());
-    bytes.put_slice(b",\"metadata\":");
-    bytes.put_slice(metadata.to_string().as_bytes());
-    bytes.put_slice(b",\"items\":[");
-    for (index, stored) in page.items.iter().enumerate() {
-        if index > 0 {
-            bytes.put_u8(b',');
-        }
-        match resource.origin {
-            Origin::Builtin => bytes.put_slice(stored.json()),
-            Origin::Custom => put_object(&mut bytes, resource, stored),
-        }
-    }
-    bytes.put_slice(b"]}");
-    bytes.freeze()
 }
 
 fn list_metadata(page: &Page) -> Value {

@@ -187,11 +187,11 @@ impl Service {
                 &form.content_type(),
                 presentation.object(&resource, &object)?,
             ),
-            Content::List { resource, page } => respond(
-                200,
-                &form.content_type(),
-                presentation.list(&resource, &page)?,
-            ),
+            Content::List { resource, page } => {
+                let list = presentation.list(&resource, page)?;
+                let content_type = form.content_type();
+                respond_with(200, &content_type, list.len(), list.boxed_unsync())
+            }
             Content::Document { code, value } => respond(
                 code,
                 form.format.content_type(),
@@ -362,7 +362,17 @@ const SHOWN_MAX: usize = 128;
 
 pub(crate) fn respond(code: u16, content_type: &str, bytes: Bytes) -> Response<ResponseBody> {
     let length = bytes.len();
-    let mut response = Response::new(Full::new(bytes).boxed_unsync());
+    respond_with(code, content_type, length, Full::new(bytes).boxed_unsync())
+}
+
+/// A response with a body of known length.
+fn respond_with(
+    code: u16,
+    content_type: &str,
+    length: usize,
+    body: ResponseBody,
+) -> Response<ResponseBody> {
+    let mut response = Response::new(body);
     *response.status_mut() =
         http::StatusCode::from_u16(code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();

@@ -102,7 +102,7 @@ impl Renewal {
         };
         let text = self.face.kubeconfig(self.address, file.credential, now)?;
         if self.written.as_ref() != Some(&text) {
-            files::write(&file.path, &text)?;
+            files::write_anew(&file.path, &text)?;
             self.written = Some(text);
         }
         Ok(())

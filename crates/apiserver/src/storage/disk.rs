@@ -14,6 +14,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use redb::{Database, StorageBackend};
 
@@ -89,7 +90,7 @@ pub(super) fn fill(
 /// The revision of a store, if it can be read.
 pub(super) fn revision<M: Medium>(medium: &M) -> Option<u64> {
     let seen = Arc::new(Observations::default());
-    let tally = contain(|| contents::tally(&open_database(medium, &seen)?));
+    let tally = contain(|| contents::tally(&open_database(medium, &seen)?.0));
     tally.ok().map(|tally| tally.revision)
 }
 
@@ -148,7 +149,7 @@ impl<M: Medium> Disk<M> {
         self.database = Opened::No("opening again after the disk was full".to_owned());
         self.seen.forget_full();
         let reopened = contain(|| {
-            let database = open_database(&self.medium, &self.seen)?;
+            let (database, _) = open_database(&self.medium, &self.seen)?;
             let tally = contents::tally(&database)?;
             Ok((database, tally))
         });
@@ -236,10 +237,19 @@ fn builder() -> redb::Builder {
     builder
 }
 
-fn open_database<M: Medium>(medium: &M, seen: &Arc<Observations>) -> Result<Database, Unreadable> {
+/// Opens the database. Whether it was not closed before: then all of it has been verified.
+fn open_database<M: Medium>(
+    medium: &M,
+    seen: &Arc<Observations>,
+) -> Result<(Database, bool), Unreadable> {
     let backend =
         Observed::new(medium.backend().map_err(redb::Error::Io)?, seen).map_err(redb::Error::Io)?;
-    Ok(builder().create_with_backend(backend)?)
+    let rebuilt = Arc::new(AtomicBool::new(false));
+    let noted = Arc::clone(&rebuilt);
+    let mut builder = builder();
+    builder.set_repair_callback(move |_| noted.store(true, Ordering::Relaxed));
+    let database = builder.create_with_backend(backend)?;
+    Ok((database, rebuilt.load(Ordering::Relaxed)))
 }
 
 fn open_verified<M: Medium>(
@@ -247,10 +257,11 @@ fn open_verified<M: Medium>(
     sealer: &Sealer,
     seen: &Arc<Observations>,
 ) -> Result<(Database, Loaded, Tally), Unreadable> {
-    let mut database = open_database(medium, seen)?;
+    let (mut database, rebuilt) = open_database(medium, seen)?;
     // Objects are verified below. This verifies what redb keeps for itself: a free list that lies
-    // would have later commits overwrite live pages.
-    if !database.check_integrity()? {
+    // would have later commits overwrite live pages. A database that was not closed has just been
+    // verified in the same way, page by page, and its free list made anew.
+    if !rebuilt && !database.check_integrity()? {
         tracing::warn!(path = %medium.path().display(), "the store was repaired");
     }
     let (loaded, tally) = contents::load(&database, sealer)?;

@@ -32,10 +32,23 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, PkiError> {
 
 /// Puts a file in place, durably: after a crash there is the old text or the new one.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), PkiError> {
-    write_whole(path, text).map_err(PkiError::file("write", path))
+    write_whole(path, text, Lasts::ThroughPowerLoss).map_err(PkiError::file("write", path))
 }
 
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+/// Puts a file in place that every start writes anew: readers see the old text or the new one, and nobody waits for
+/// the disk.
+pub(crate) fn write_anew(path: &Path, text: &str) -> Result<(), PkiError> {
+    write_whole(path, text, Lasts::UntilPowerLoss).map_err(PkiError::file("write", path))
+}
+
+/// What a file has to survive.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Lasts {
+    ThroughPowerLoss,
+    UntilPowerLoss,
+}
+
+fn write_whole(path: &Path, text: &str, lasts: Lasts) -> io::Result<()> {
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         Some(_) | None => Path::new("."),
@@ -45,6 +58,10 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
         .prefix(".")
         .tempfile_in(directory)?;
     file.write_all(text.as_bytes())?;
+    if lasts == Lasts::UntilPowerLoss {
+        file.persist(path).map_err(|error| error.error)?;
+        return Ok(());
+    }
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     File::open(directory)?.sync_all()

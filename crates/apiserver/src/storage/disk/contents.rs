@@ -10,11 +10,12 @@
 //! Entries of `about` are encoded as objects are, so that they have checksums too. `format` and its
 //! encoding stay for ever: it is how a version refuses what a later one wrote.
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use redb::{
     Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
 };
 
+use crate::cores;
 use crate::key::Key;
 use crate::storage::seal::{Sealer, is_secret};
 use crate::storage::tally::Tally;
@@ -28,6 +29,9 @@ const ABOUT: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("about");
 const ABOUT_FORMAT: &str = "format";
 const ABOUT_SECRET_KEY: &str = "secret key";
 const ABOUT_TALLY: &str = "tally";
+
+/// How many entries are read before they are verified: enough for all cores, and few to hold twice.
+const GROUP: usize = 4096;
 
 /// Why changes did not get into the database.
 #[derive(Debug, thiserror::Error)]
@@ -119,15 +123,17 @@ pub(super) fn load(database: &Database, sealer: &Sealer) -> Result<(Loaded, Tall
     }
     let expected = tally(database)?;
     let mut found = Tally::nothing_at(expected.revision);
-    let mut objects: Vec<(Key, u64, Bytes)> = Vec::new();
-    let mut damages = Vec::new();
-    for item in transaction.open_table(OBJECTS)?.iter()? {
-        let (key, value) = item?;
-        let (key, value) = (key.value(), value.value());
-        found.add(key.len() + value.len(), entry::stored_checksum(value));
-        match read_object(key, value, sealer, objects.last().map(|(key, ..)| key)) {
-            Ok(object) => objects.push(object),
-            Err(damage) => damages.push(damage),
+    let (mut objects, mut damages) = (Vec::new(), Vec::new());
+    let table = transaction.open_table(OBJECTS)?;
+    let mut items = table.iter()?;
+    loop {
+        let group = read_group(&mut items, &mut found)?;
+        if group.is_empty() {
+            break;
+        }
+        for (sound, damaged) in cores::share(group, |share| verify(share, sealer)) {
+            objects.extend(sound);
+            damages.extend(damaged);
         }
     }
     if damages.is_empty() && found != expected {
@@ -153,24 +159,60 @@ fn check_format(transaction: &ReadTransaction) -> Result<(), Unreadable> {
     }
 }
 
+/// An entry as it is on the disk, which anything may have happened to.
+struct Raw {
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// The next entries, counted in; none at the end.
+fn read_group(
+    items: &mut redb::Range<'_, &[u8], &[u8]>,
+    found: &mut Tally,
+) -> Result<Vec<Raw>, Unreadable> {
+    let mut group = Vec::new();
+    for item in items.take(GROUP) {
+        let (key, value) = item?;
+        let (key, value) = (key.value().to_vec(), value.value().to_vec());
+        found.add(key.len() + value.len(), entry::stored_checksum(&value));
+        group.push(Raw { key, value });
+    }
+    Ok(group)
+}
+
+/// The objects among entries that are what was written, and what is wrong with the others.
+fn verify(entries: Vec<Raw>, sealer: &Sealer) -> (Vec<(Key, u64, Bytes)>, Vec<String>) {
+    let mut objects: Vec<(Key, u64, Bytes)> = Vec::with_capacity(entries.len());
+    let mut damages = Vec::new();
+    for raw in entries {
+        match read_object(raw, sealer, objects.last().map(|(key, ..)| key)) {
+            Ok(object) => objects.push(object),
+            Err(damage) => damages.push(damage),
+        }
+    }
+    (objects, damages)
+}
+
 fn read_object(
-    key_bytes: &[u8],
-    value: &[u8],
+    raw: Raw,
     sealer: &Sealer,
     previous: Option<&Key>,
 ) -> Result<(Key, u64, Bytes), String> {
-    let key = entry::decode_key(key_bytes, previous)
+    let key = entry::decode_key(&raw.key, previous)
         .ok_or_else(|| "an object is damaged, and so is its name".to_owned())?;
     let damaged = || format!("{key} is damaged");
-    let (revision, payload) = entry::decode(key_bytes, value).ok_or_else(damaged)?;
+    let (revision, payload) = entry::decode(&raw.key, &raw.value).ok_or_else(damaged)?;
     let payload = if is_secret(&key) {
-        sealer
-            .open(key_bytes, revision, payload)
-            .ok_or_else(damaged)?
+        let opened = sealer.open(&raw.key, revision, payload);
+        opened.ok_or_else(damaged)?.into()
     } else {
-        payload.to_vec()
+        // The bytes stay where they are, behind what was in front of them.
+        let front = raw.value.len() - payload.len();
+        let mut value = Bytes::from(raw.value);
+        value.advance(front);
+        value
     };
-    Ok((key, revision, payload.into()))
+    Ok((key, revision, payload))
 }
 
 fn difference(expected: &Tally, found: &Tally) -> String {

@@ -3,6 +3,7 @@
 //! All of it runs on [`simulated::Device`], which is a file in memory with the habits of a real one.
 
 mod decay;
+mod effort;
 mod fullness;
 mod power_loss;
 mod simulated;

@@ -32,6 +32,8 @@ struct State {
     changes: Vec<Change>,
     /// Operations so far: writes, syncs and changes of length.
     operations: usize,
+    /// Octets read so far.
+    read: usize,
     /// The operation at which the power fails.
     fails_at: Option<usize>,
     failed: bool,
@@ -74,10 +76,15 @@ impl Device {
         self.state().operations
     }
 
-    /// Starts counting operations and acknowledgements anew.
+    /// How many octets were read.
+    pub(super) fn octets_read(&self) -> usize {
+        self.state().read
+    }
+
+    /// Starts counting operations, octets and acknowledgements anew.
     pub(super) fn forget_history(&self) {
         let mut state = self.state();
-        state.operations = 0;
+        (state.operations, state.read) = (0, 0);
         state.acknowledged.clear();
     }
 
@@ -172,7 +179,8 @@ impl StorageBackend for File {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let state = self.0.state();
+        let mut state = self.0.state();
+        state.read += out.len();
         let start = usize::try_from(offset).unwrap();
         let range = start..start.saturating_add(out.len());
         let source = state.content.get(range);
