@@ -59,6 +59,8 @@ pub mod label {
     /// On imported `ServiceRecord`s: the registry they came from.
     pub const REMOTE_REGISTRY: &str = "connectivity.tanzu.vmware.com/remote-registry";
 
+    /// On Records made for a managed host: the part of it that was drawn (V1). To find them by.
+    pub const MANAGED_HOST: &str = "zonewright.dev/managed-host";
     /// On Ingresses: custom hosts wait for their domain to be verified (V2).
     pub const HAS_PENDING_CUSTOM_HOSTS: &str = "kuadrant.dev/hasPendingCustomHosts";
 

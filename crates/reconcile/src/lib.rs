@@ -12,6 +12,7 @@
 
 pub mod dns_policy;
 pub mod dns_record;
+pub mod domains;
 mod finding;
 pub mod gateway;
 pub mod gateways;
