@@ -30,14 +30,14 @@ mod verification;
 mod wish;
 
 pub use decide::{IngressDecision, IngressView, decide as decide_ingress};
-pub use gate::{Asked, Fill, Gated, House, gate};
-pub use index::{Domains, Key, Touched, claim_name};
+pub use gate::{Asked, Fill, Gated, House, gate, uses};
+pub use index::{Domains, Key, Touched, claim, claim_name};
 pub use managed::{Guid, ManagedDomain};
 pub use publish::{HostView, RecordWrite, StandingRecord, decide as decide_host};
 pub use refusal::{Refusal, judge};
 pub use seal::Keyring;
 pub use verification::{
-    Attempt, Claim, Decision, Look, Sighting, VerificationView, conclude, decide, needs_look,
+    Attempt, Claim, Decision, Look, Sighting, VerificationView, conclude, decide,
 };
 
 #[cfg(test)]

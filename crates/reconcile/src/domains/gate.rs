@@ -92,6 +92,29 @@ pub fn gate(asked: Asked<'_>, house: House<'_>, fill: Fill) -> Result<Gated, Vec
     })
 }
 
+/// The domains of the custom hosts that an Ingress is for, proven or not.
+pub fn uses(
+    ingress: &Value,
+    managed: &ManagedDomain,
+    key: &Keyring,
+    namespace_uid: &str,
+) -> BTreeSet<Name> {
+    let nobody = Guid::new([0; Guid::BYTES]);
+    let house = House {
+        managed,
+        key,
+        namespace_uid,
+        verified: &BTreeSet::new(),
+        drawn: &nobody,
+    };
+    let asked = Asked {
+        object: ingress,
+        old: Some(ingress),
+    };
+    let gated = gate(asked, house, Fill::AsAsked);
+    gated.map(|it| it.uses).unwrap_or_default()
+}
+
 /// How a host stands.
 enum Standing {
     /// The managed host of this Ingress.

@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use api::domain_verification::DomainVerificationSpec;
 use api::parse::domain_verification as parsed;
 use api::parse::target::Target;
-use api::well_known::{annotation, label};
+use api::well_known::{annotation, field_manager, label};
 use api::{ConditionType, Decoded, DomainVerification, Status, Zone, ZoneKey, condition, problem};
 use dns::Name;
 use jiff::Timestamp;
@@ -16,7 +17,7 @@ use kube::Resource as _;
 use serde_json::Value;
 
 use super::decide::IngressView;
-use super::gate::{Asked, Fill, House, gate};
+use super::gate::uses;
 use super::managed::{Guid, ManagedDomain};
 use super::publish::{HostView, StandingRecord};
 use super::refusal::judge;
@@ -41,6 +42,18 @@ pub type Touched = BTreeSet<Key>;
 /// The name of the DomainVerification that claims a domain.
 pub fn claim_name(domain: &Name) -> String {
     domain.to_string().trim_end_matches('.').to_owned()
+}
+
+/// A claim to a domain, as it is made for whoever wants to use it.
+pub fn claim(key: &ObjectKey) -> DomainVerification {
+    let spec = DomainVerificationSpec {
+        domain: key.name.clone(),
+    };
+    let mut claim = DomainVerification::new(&key.name, spec);
+    claim.metadata.namespace = Some(key.namespace.clone());
+    let ours = (label::MANAGED_BY, field_manager::CONTROLLER);
+    claim.metadata.labels = Some([(ours.0.to_owned(), ours.1.to_owned())].into());
+    claim
 }
 
 /// Everything there is, as it was last seen.
@@ -394,35 +407,16 @@ impl Domains {
         }
     }
 
-    /// Whether an Ingress as it is now uses a domain.
-    pub fn would_use(&self, key: &ObjectKey, object: Value, domain: &Name) -> bool {
-        let node = self.read(key, object);
-        node.uses.iter().any(|it| it.is_at_or_below(domain))
-    }
-
     fn read(&self, key: &ObjectKey, object: Value) -> IngressNode {
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
         let namespace_uid = self.namespaces.get(&key.namespace);
         let sealed = object["metadata"]["annotations"][annotation::MANAGED_HOST].as_str();
         let guid = sealed.zip(namespace_uid);
         let guid = guid.and_then(|(sealed, uid)| Guid::unseal(sealed, &self.keyring, uid));
-        let nobody = Guid::new([0; Guid::BYTES]);
-        let nothing = BTreeSet::new();
-        let house = House {
-            managed: &self.managed,
-            key: &self.keyring,
-            namespace_uid: namespace_uid.map_or("", String::as_str),
-            verified: &nothing,
-            drawn: guid.as_ref().unwrap_or(&nobody),
-        };
-        let asked = Asked {
-            object: &object,
-            old: Some(&object),
-        };
-        let gated = gate(asked, house, Fill::AsAsked);
+        let namespace_uid = namespace_uid.map_or("", String::as_str);
         IngressNode {
             uid: uid.to_owned(),
-            uses: gated.map(|it| it.uses).unwrap_or_default(),
+            uses: uses(&object, &self.managed, &self.keyring, namespace_uid),
             targets: targets(&object),
             guid,
             object,

@@ -146,11 +146,6 @@ pub fn decide(view: &VerificationView, key: &Keyring, now: Timestamp) -> Decisio
     decision
 }
 
-/// Whether a pass has to look into DNS.
-pub fn needs_look(decision: &Decision) -> bool {
-    decision.look.is_some()
-}
-
 /// What a DomainVerification says of itself.
 pub fn conclude(
     view: &VerificationView,
