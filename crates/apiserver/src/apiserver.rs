@@ -136,13 +136,25 @@ impl Apiserver {
         Client::new(self.service(), "default")
     }
 
+    /// A client that speaks as a service account, without a socket. Nobody asks whether the account exists.
+    ///
+    /// It belongs to the runtime it was made on.
+    pub fn client_of_service_account(&self, namespace: &str, name: &str) -> Client {
+        let account = User::service_account(namespace, name, "");
+        Client::new(self.service_for(account), "default")
+    }
+
     /// The service behind [`client`](Self::client): requests in, responses out.
     pub fn service(&self) -> Service {
+        self.service_for(User::admin())
+    }
+
+    fn service_for(&self, user: User) -> Service {
         Service::new(
             Arc::clone(&self.shared),
             Arc::clone(&self.documents),
             self.signer.clone(),
-            User::admin(),
+            user,
         )
     }
 

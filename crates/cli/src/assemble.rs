@@ -12,11 +12,12 @@ use anyhow::Context as _;
 use api::parse::provider_secret::{ProviderKind, ProviderSecret};
 use controller::health::{self, Pulse};
 use controller::{
-    Ask, Clock, Controller, DnsPolicies, DnsPolicyOptions, DnsRecordOptions, DnsRecords, Health,
-    Metrics, NameServer, Open, Opened, Probes, Publisher, PublisherOptions, Question, Running,
-    Surroundings,
+    Ask, Clock, Controller, CustomDomains, DnsPolicies, DnsPolicyOptions, DnsRecordOptions,
+    DnsRecords, DomainOptions, Health, Metrics, NameServer, Open, Opened, Probes, Publisher,
+    PublisherOptions, Question, Running, Surroundings,
 };
 use egress::Egress;
+use futures_util::future::join_all;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use kube::Client;
 use nameserver::{Limits, OpenError, Places, Server};
@@ -38,6 +39,7 @@ use crate::args::controller::providers::Provider as ProviderFlag;
 use crate::args::controller::sources::{Placement, Sources};
 use crate::args::controller::{Controller as Flags, zones::ZoneAuthority};
 use crate::background::Background;
+use crate::custom_domains::{self, Looker};
 
 /// How many publications wait for the name server: it takes all that are there at once.
 const PUBLICATIONS_MAX: usize = 64;
@@ -120,6 +122,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) namespaces: Vec<String>,
     pub(crate) name_server: Option<NameServer>,
     pub(crate) leading: watch::Receiver<bool>,
+    /// What custom domains need; nothing, where they are off.
+    pub(crate) domains: Option<custom_domains::Facts>,
     /// Where metrics and health are served.
     pub(crate) http: TcpListener,
     /// Whether providers may be on this machine.
@@ -136,6 +140,8 @@ pub(crate) struct Controllers {
     publisher: Running,
     /// Nobody, where the operator wants no probes.
     probes: Option<Running>,
+    /// Nobody, where there is no managed domain.
+    domains: Option<Running>,
     http: SocketAddr,
     stop: watch::Sender<bool>,
 }
@@ -191,10 +197,11 @@ impl Controllers {
         let dns_policies = DnsPolicies {
             around: around(&above),
             options: DnsPolicyOptions {
-                namespaces: parts.namespaces,
+                namespaces: parts.namespaces.clone(),
                 grace: parts.flags.sources.source_grace,
             },
         };
+        let namespaces = parts.namespaces;
         let dns_policies = dns_policies.start();
         let mut health = Health::new(registry, pulse)
             .beside(aside)
@@ -210,6 +217,26 @@ impl Controllers {
             let running = probes.start();
             health = health.ready_when(running.checks());
             running_probes = Some(running);
+        }
+        let running_domains = parts.domains.map(|facts| {
+            let gate = Pulse::new(Instant::now()).of("DomainVerification");
+            let looker = Looker::new(&parts.flags.domains, egress(parts.flags, parts.loopback));
+            let domains = CustomDomains {
+                around: around(&gate),
+                options: DomainOptions {
+                    namespaces: namespaces.clone(),
+                    managed: facts.managed,
+                    keyring: facts.keyring,
+                    grace: parts.flags.sources.source_grace,
+                },
+                look: Arc::new(looker),
+            };
+            (gate, domains.start())
+        });
+        let mut domains = None;
+        if let Some((gate, running)) = running_domains {
+            health = health.beside(gate).ready_when(running.checks());
+            domains = Some(running);
         }
         drop(inside);
         let http = parts
@@ -235,6 +262,7 @@ impl Controllers {
             dns_policies,
             publisher,
             probes: running_probes,
+            domains,
             http,
             stop,
         })
@@ -248,6 +276,11 @@ impl Controllers {
     /// Waits until nothing is left to do for those who make Records: for policies, for exported sources, for DNSRecords.
     /// Whether it came to that.
     pub(crate) async fn records_are_made(&mut self, within: Duration) -> bool {
+        if let Some(domains) = &mut self.domains
+            && !domains.settled(within).await
+        {
+            return false;
+        }
         self.dns_policies.settled(within).await
             && self.publisher.settled(within).await
             && self.dns_records.settled(within).await
@@ -260,20 +293,17 @@ impl Controllers {
 
     /// Lets what has begun finish.
     pub(crate) async fn shutdown(self, within: Duration) {
-        let probes = async {
-            match self.probes {
-                Some(probes) => probes.shutdown(within).await,
-                None => true,
-            }
-        };
-        let (zones, records, policies, hosts, probes) = tokio::join!(
-            self.running.shutdown(within),
-            self.dns_records.shutdown(within),
-            self.dns_policies.shutdown(within),
-            self.publisher.shutdown(within),
-            probes
-        );
-        if !(zones && records && policies && hosts && probes) {
+        let everybody = [
+            Some(self.running),
+            Some(self.dns_records),
+            Some(self.dns_policies),
+            Some(self.publisher),
+            self.probes,
+            self.domains,
+        ];
+        let everybody = everybody.into_iter().flatten();
+        let finished = join_all(everybody.map(|running| running.shutdown(within))).await;
+        if !finished.into_iter().all(|finished| finished) {
             tracing::warn!("Controllers did not finish in time");
         }
         self.stop.send_replace(true);

@@ -5,19 +5,24 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::time::Duration;
 
-use apiserver::{AdminCredential, Apiserver, Clock, Kubeconfig, Options};
+use admission::{Reviews, configurations};
+use apiserver::{AdminCredential, Apiserver, Clock, Kubeconfig, Options, Services};
 use kube::Client;
+
+use crate::custom_domains::{NAMESPACE, SERVICE_ACCOUNT};
 
 /// An API that lives in this process.
 #[derive(Debug)]
 pub(crate) struct Embedded(Apiserver);
 
 impl Embedded {
-    /// Opens the API that is kept in `data`, or one that forgets everything.
-    pub(crate) async fn open(data: Option<&Path>) -> anyhow::Result<Self> {
+    /// Opens the API that is kept in `data`, or one that forgets everything. Its webhooks ask `reviews`.
+    pub(crate) async fn open(data: Option<&Path>, reviews: &Reviews) -> anyhow::Result<Self> {
         let data = data.map(Path::to_owned);
+        let services = Services::default();
         let options = Options {
             data,
+            services: services.with(NAMESPACE, configurations::NAME, reviews.clone()),
             ..Options::default()
         };
         Ok(Self(Apiserver::open(options).await?))
@@ -26,6 +31,11 @@ impl Embedded {
     /// A client that speaks as the administrator, without a socket.
     pub(crate) fn client(&self) -> Client {
         self.0.client()
+    }
+
+    /// A client that speaks as our service account, without a socket.
+    pub(crate) fn own_client(&self) -> Client {
+        self.0.client_of_service_account(NAMESPACE, SERVICE_ACCOUNT)
     }
 
     /// Serves at `listener` and writes the administrator's kubeconfig. Returns where it listens.

@@ -10,6 +10,7 @@ mod backup;
 mod check;
 mod client;
 mod crds;
+mod custom_domains;
 mod embedded;
 mod export;
 mod get;

@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use crate::args::run::Run;
 use crate::assemble::{self, Answering, Controllers, Parts, identity};
 use crate::client::Access;
+use crate::custom_domains::{Door, Facts};
 use crate::stop::Stop;
 
 /// How long what has begun may take to finish once we are told to stop.
@@ -43,7 +44,7 @@ async fn serve(run: &Run, kubeconfig: Option<&Path>) -> anyhow::Result<ExitCode>
     let election = run.leader_elect.then(|| {
         Election::start(
             client.clone(),
-            candidate(namespace),
+            candidate(namespace.clone()),
             Clock::System,
             StdRng::from_os_rng(),
         )
@@ -52,22 +53,37 @@ async fn serve(run: &Run, kubeconfig: Option<&Path>) -> anyhow::Result<ExitCode>
         Some(election) => election.leadership(),
         None => watch::channel(true).1,
     };
+    let domains = Facts::read(&client, &namespace, &run.controller.domains).await?;
+    let door = match &domains {
+        Some(facts) => {
+            let leading = leading.clone();
+            Some(Door::open(&client, &namespace, run.webhook, facts, leading).await?)
+        }
+        None => None,
+    };
     let controllers = Controllers::start(Parts {
         client,
         flags: &run.controller,
         namespaces: run.namespace.clone(),
         name_server: way,
         leading,
+        domains,
         http: listener,
         loopback: false,
     })?;
     let dns = server
         .as_ref()
         .and_then(|server| server.addresses().first());
-    tracing::info!(http = %controllers.http(), dns = dns.map(tracing::field::display), "Running");
+    let webhook = door
+        .as_ref()
+        .map(|door| tracing::field::display(door.address()));
+    tracing::info!(http = %controllers.http(), dns = dns.map(tracing::field::display), webhook, "Running");
     stop.asked().await;
     tracing::info!("stopping");
     controllers.shutdown(FINISH_WITHIN).await;
+    if let Some(door) = door {
+        door.close(FINISH_WITHIN).await;
+    }
     if let Some(election) = election {
         election.release().await;
     }

@@ -11,14 +11,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use admission::Reviews;
 use anyhow::Context as _;
 use controller::NameServer;
 use kube::Client;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::args::{Output, Up};
 use crate::assemble::{self, Answering, Controllers, Parts};
+use crate::custom_domains::{self, NAMESPACE, SERVICE_ACCOUNT, open_inside};
 use crate::embedded::Embedded;
 use crate::manifest::{self, Document};
 use crate::stop::Stop;
@@ -58,11 +61,12 @@ async fn serve(up: &Up, output: Output) -> anyhow::Result<ExitCode> {
     // Names are answered from what is stored while everything else starts. If another process has the
     // directory, the API knows more to say about it.
     let answering = Answering::open(up.dns, home.zones(), places);
-    let mut embedded = Embedded::open(home.kept()).await?;
+    let reviews = Reviews::default();
+    let mut embedded = Embedded::open(home.kept(), &reviews).await?;
     let Answering { server, way } = answering?;
     let mut controllers = None;
     let started = tokio::select! {
-        started = start(up, &mut embedded, listeners, &home, &documents, way, &mut controllers) => Some(started?),
+        started = start(up, &mut embedded, &reviews, listeners, &home, &documents, way, &mut controllers) => Some(started?),
         () = stop.asked() => None,
     };
     if let Some((ready, applied)) = started {
@@ -91,6 +95,7 @@ struct Listeners {
 async fn start(
     up: &Up,
     embedded: &mut Embedded,
+    reviews: &Reviews,
     listeners: Listeners,
     home: &Home,
     documents: &[Document],
@@ -98,16 +103,20 @@ async fn start(
     running: &mut Option<Controllers>,
 ) -> anyhow::Result<(Ready, Applied)> {
     let client = embedded.client();
+    let ours = embedded.own_client();
     define_kinds(&client).await?;
+    let domains = custom_domains(&client, up).await?;
+    open_inside(&client, &ours, reviews, domains.as_ref()).await?;
     let applied = apply(&client, documents).await;
     // There is no other process that could lead.
     let (_, leading) = watch::channel(true);
     let controllers = Controllers::start(Parts {
-        client: client.clone(),
+        client: ours,
         flags: &up.controller,
         namespaces: Vec::new(),
         name_server: Some(way),
         leading,
+        domains,
         http: listeners.http,
         loopback: true,
     })?;
@@ -123,6 +132,39 @@ async fn start(
     Ok((Ready::new(api, controllers.http(), kubeconfig), applied))
 }
 
+/// What custom domains need, in a namespace of our own; nothing, where they are off.
+async fn custom_domains(client: &Client, up: &Up) -> anyhow::Result<Option<custom_domains::Facts>> {
+    let flags = &up.controller.domains;
+    if flags.managed_domain.is_some() {
+        let own = [
+            json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }),
+            json!({
+                "apiVersion": "v1",
+                "kind": "ServiceAccount",
+                "metadata": { "name": SERVICE_ACCOUNT, "namespace": NAMESPACE },
+            }),
+        ];
+        let applied = apply(
+            client,
+            &own.map(|it| own_document("custom domains", Ok(it))),
+        )
+        .await;
+        if let Some(refused) = applied.refused.first() {
+            anyhow::bail!("the embedded API refused what custom domains need: {refused}");
+        }
+    }
+    custom_domains::Facts::read(client, NAMESPACE, flags).await
+}
+
+/// A document that no file holds.
+fn own_document(place: &str, content: Result<Value, String>) -> Document {
+    Document {
+        path: PathBuf::from(place),
+        line: 1,
+        content,
+    }
+}
+
 /// Waits until everything is answered, what policies and exported sources ask for included. Whether it came to that.
 async fn settled(controllers: &mut Controllers, client: &Client) -> bool {
     if !controllers.records_are_made(SETTLE_WITHIN).await {
@@ -136,10 +178,9 @@ async fn settled(controllers: &mut Controllers, client: &Client) -> bool {
 async fn define_kinds(client: &Client) -> anyhow::Result<()> {
     let mut definitions = api::crds::all();
     definitions.extend(api::foreign::crds());
-    let document = |definition| Document {
-        path: PathBuf::from("CustomResourceDefinitions"),
-        line: 1,
-        content: serde_json::to_value(definition).map_err(|error| error.to_string()),
+    let document = |definition| {
+        let content = serde_json::to_value(definition).map_err(|error| error.to_string());
+        own_document("CustomResourceDefinitions", content)
     };
     let documents: Vec<Document> = definitions.iter().map(document).collect();
     let applied = apply(client, &documents).await;

@@ -243,6 +243,8 @@ words! {
         RecordNotFound = "RecordNotFound",
         /// There are TXT records, but none carries this namespace's token.
         TokenMismatch = "TokenMismatch",
+        /// A wildcard answers with the token, so it stands at no name in particular.
+        WildcardSynthesised = "WildcardSynthesised",
         /// The check could not be made; the message says why.
         Indeterminate = "Indeterminate",
         /// The domain is a public suffix and belongs to nobody alone.

@@ -1,6 +1,6 @@
 //! The flags of the controllers, the same for every command that runs them.
 
-mod domains;
+pub(crate) mod domains;
 mod health;
 pub(crate) mod pace;
 pub(crate) mod providers;

@@ -32,7 +32,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "ADDR", default_value = ":8053", value_parser = address, env = "ZONEWRIGHT_HTTP")]
     pub(crate) http: SocketAddr,
 
-    /// Where admission webhooks are served. Nothing listens there yet.
+    /// Where admission webhooks are served, with --managed-domain. At every address, the API asks by the Service
+    /// zonewright-webhook; at one, such as 127.0.0.1:9443, it asks there.
     #[arg(long, value_name = "ADDR", default_value = ":9443", value_parser = address, env = "ZONEWRIGHT_WEBHOOK")]
     pub(crate) webhook: SocketAddr,
 
