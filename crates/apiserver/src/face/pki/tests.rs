@@ -203,7 +203,7 @@ fn a_key_of_someone_else_is_refused() {
     fs::copy(other.pki().join("ca.key"), disk.pki().join("ca.key")).unwrap();
     let refusal = disk.refusal();
     assert!(
-        refusal.starts_with("pki/ca.key: it does not belong to ca.crt; "),
+        refusal.starts_with("pki/ca.key: it does not belong to the certificate; "),
         "{refusal}"
     );
 
