@@ -275,7 +275,8 @@ impl Shell {
                     Outcome::Failed
                 }
             }
-            Key::Host(_) => Outcome::Again(now),
+            // What was made and removed is told by the watch.
+            Key::Host(_) => Outcome::Done,
             Key::Verification(_) if finished.unconfirmed => Outcome::Failed,
             Key::Verification(key) => {
                 let due = self.domains.verification(key).and_then(|view| {
