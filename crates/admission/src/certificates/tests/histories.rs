@@ -16,8 +16,8 @@ const SIDES: usize = 2;
 enum Event {
     /// The keeper looks, and dies after so many writes.
     Look(usize),
-    /// So much of a year passes, in thousands.
-    Pass(u16),
+    /// So much of a year passes, in thousands; then the keeper looks, and dies after so many writes, and everybody hears of what there is.
+    Pass(u16, usize),
     /// A few seconds pass, or a few hundred.
     Wait(u16),
     /// An API server hears of a configuration.
@@ -79,6 +79,12 @@ impl World {
         };
         world.look(usize::MAX);
         world.hear_all();
+        // Close to the first rotation, or most histories would end before it.
+        for _ in 0..8 {
+            world.pass(days(30));
+            world.look(usize::MAX);
+            world.hear_all();
+        }
         world
     }
 
@@ -202,7 +208,7 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         3 => Just(Event::Look(usize::MAX)),
         3 => (0..4_usize).prop_map(Event::Look),
-        1 => (0..80_u16).prop_map(Event::Pass),
+        1 => (0..40_u16, 1..4_usize).prop_map(|(part, writes)| Event::Pass(part, writes)),
         2 => (0..900_u16).prop_map(Event::Wait),
         1 => (0..SIDES, 0..CONFIGURATIONS).prop_map(|(side, configuration)| Event::Hear(side, configuration)),
         1 => (0..SIDES).prop_map(Event::Swap),
@@ -214,10 +220,10 @@ fn check(events: &[Event]) -> Result<usize, TestCaseError> {
     for (index, event) in events.iter().enumerate() {
         match *event {
             Event::Look(writes) => world.look(writes),
-            // Nobody lets a year pass without a look: leaves would expire.
-            Event::Pass(part) => {
+            // Weeks without a write would let leaves expire: at least one gets there.
+            Event::Pass(part, writes) => {
                 world.pass(SignedDuration::from_hours(365 * 24) / 1000 * i32::from(part));
-                world.look(usize::MAX);
+                world.look(writes);
                 world.hear_all();
             }
             Event::Wait(seconds) => world.pass(SignedDuration::from_secs(i64::from(seconds))),
@@ -243,7 +249,7 @@ proptest! {
 #[test]
 fn a_long_history_has_rotations_in_it() {
     let round = [
-        Event::Pass(170),
+        Event::Pass(170, usize::MAX),
         Event::Look(1),
         Event::Wait(600),
         Event::Look(0),
