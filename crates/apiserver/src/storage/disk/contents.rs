@@ -10,12 +10,16 @@
 //! Entries of `about` are encoded as objects are, so that they have checksums too. `format` and its
 //! encoding stay for ever: it is how a version refuses what a later one wrote.
 
+use std::panic::resume_unwind;
+use std::sync::mpsc::{self, SyncSender};
+use std::thread;
+
 use bytes::{Buf as _, Bytes};
 use redb::{
-    Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
+    Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition,
+    WriteTransaction,
 };
 
-use crate::cores;
 use crate::key::Key;
 use crate::storage::seal::{Sealer, is_secret};
 use crate::storage::tally::Tally;
@@ -30,8 +34,14 @@ const ABOUT_FORMAT: &str = "format";
 const ABOUT_SECRET_KEY: &str = "secret key";
 const ABOUT_TALLY: &str = "tally";
 
-/// How many entries are read before they are verified: enough for all cores, and few to hold twice.
-const GROUP: usize = 4096;
+/// The table of objects, open for reading.
+type Table = ReadOnlyTable<&'static [u8], &'static [u8]>;
+
+/// How many entries are handed on to be verified at once: few enough that reading and verifying overlap from the start.
+const GROUP: usize = 128;
+
+/// How many such groups may wait: some megabytes at most of usual objects.
+const GROUPS_AHEAD: usize = 8;
 
 /// Why changes did not get into the database.
 #[derive(Debug, thiserror::Error)]
@@ -122,20 +132,8 @@ pub(super) fn load(database: &Database, sealer: &Sealer) -> Result<(Loaded, Tall
         return Err(Unreadable::OtherSecretKey);
     }
     let expected = tally(database)?;
-    let mut found = Tally::nothing_at(expected.revision);
-    let (mut objects, mut damages) = (Vec::new(), Vec::new());
     let table = transaction.open_table(OBJECTS)?;
-    let mut items = table.iter()?;
-    loop {
-        let group = read_group(&mut items, &mut found)?;
-        if group.is_empty() {
-            break;
-        }
-        for (sound, damaged) in cores::share(group, |share| verify(share, sealer)) {
-            objects.extend(sound);
-            damages.extend(damaged);
-        }
-    }
+    let (found, mut objects, mut damages) = read_all(&table, expected.revision, sealer)?;
     if damages.is_empty() && found != expected {
         damages.push(difference(&expected, &found));
     }
@@ -165,24 +163,52 @@ struct Raw {
     value: Vec<u8>,
 }
 
-/// The next entries, counted in; none at the end.
-fn read_group(
-    items: &mut redb::Range<'_, &[u8], &[u8]>,
-    found: &mut Tally,
-) -> Result<Vec<Raw>, Unreadable> {
-    let mut group = Vec::new();
-    for item in items.take(GROUP) {
-        let (key, value) = item?;
-        let (key, value) = (key.value().to_vec(), value.value().to_vec());
-        found.add(key.len() + value.len(), entry::stored_checksum(&value));
-        group.push(Raw { key, value });
+/// Reads all entries, while another core verifies those that were read before. What they add up to, the objects among
+/// them, and what is wrong with the others.
+fn read_all(
+    table: &Table,
+    revision: u64,
+    sealer: &Sealer,
+) -> Result<(Tally, Vec<(Key, u64, Bytes)>, Vec<String>), Unreadable> {
+    thread::scope(|scope| {
+        let (groups, read) = mpsc::sync_channel(GROUPS_AHEAD);
+        let verifier = scope.spawn(move || verify(read.into_iter().flatten(), sealer));
+        let counted = read_groups(table, Tally::nothing_at(revision), &groups);
+        drop(groups);
+        let verified = verifier.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let (objects, damages) = verified;
+        Ok((counted?, objects, damages))
+    })
+}
+
+/// Hands on all entries, and adds them to the tally.
+fn read_groups(
+    table: &Table,
+    mut tally: Tally,
+    groups: &SyncSender<Vec<Raw>>,
+) -> Result<Tally, Unreadable> {
+    let mut items = table.iter()?;
+    loop {
+        let mut group = Vec::with_capacity(GROUP);
+        for item in items.by_ref().take(GROUP) {
+            let (key, value) = item?;
+            let (key, value) = (key.value().to_vec(), value.value().to_vec());
+            tally.add(key.len() + value.len(), entry::stored_checksum(&value));
+            group.push(Raw { key, value });
+        }
+        // Nobody takes them if the verifier panicked, which whoever waits for it is told.
+        if group.is_empty() || groups.send(group).is_err() {
+            return Ok(tally);
+        }
     }
-    Ok(group)
 }
 
 /// The objects among entries that are what was written, and what is wrong with the others.
-fn verify(entries: Vec<Raw>, sealer: &Sealer) -> (Vec<(Key, u64, Bytes)>, Vec<String>) {
-    let mut objects: Vec<(Key, u64, Bytes)> = Vec::with_capacity(entries.len());
+fn verify(
+    entries: impl Iterator<Item = Raw>,
+    sealer: &Sealer,
+) -> (Vec<(Key, u64, Bytes)>, Vec<String>) {
+    let mut objects: Vec<(Key, u64, Bytes)> = Vec::new();
     let mut damages = Vec::new();
     for raw in entries {
         match read_object(raw, sealer, objects.last().map(|(key, ..)| key)) {
