@@ -20,6 +20,7 @@ mod defaults;
 mod definitions;
 mod extensions;
 mod fields;
+mod go_types;
 mod kind;
 mod prepare;
 mod structure;

@@ -16,8 +16,9 @@ use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
 
-use super::delete::Deletion;
-use super::settle::{Draft, Incoming, Settled, prune, reread};
+use super::delete::{Deletion, has_grace};
+use super::sent::{prune, reread};
+use super::settle::{Draft, Incoming, Settled};
 use super::update::check_revision;
 use super::{Call, Engine, Step};
 use crate::admission::{
@@ -216,9 +217,14 @@ impl Engine {
     fn attributes_of_deletion(&self, deletion: &Deletion, call: &Call) -> Attributes {
         let old = deletion.resource.show(deletion.stored.object());
         let name = call.target.name.as_deref().unwrap_or_default();
+        let mut options = delete_options(call);
+        if !has_grace(&deletion.resource) {
+            // Whoever ends in a way of their own is bound to the object that was found.
+            options["preconditions"]["uid"] = (**deletion.stored.uid()).into();
+        }
         Attributes {
             operation: Operation::Delete,
-            options: delete_options(call),
+            options,
             dry_run: deletion.options.dry_run,
             ..self.attributes(&deletion.resource, name, call, Some(&old))
         }
@@ -272,6 +278,18 @@ impl Engine {
 impl Suspended {
     fn at(stage: Stage) -> Box<Self> {
         Box::new(Self(stage))
+    }
+
+    /// What is said when those who are asked refuse.
+    pub(crate) fn refused(self, refusal: Refusal) -> Refusal {
+        let (resource, warnings) = match self.0 {
+            Stage::Drafted(draft) => (draft.resource, draft.warnings),
+            Stage::Settled(settled) => (settled.resource, settled.warnings),
+            Stage::Doomed(_, deletion) => (deletion.resource, deletion.warnings),
+        };
+        refusal
+            .with_warnings(warnings)
+            .with_warnings(resource.deprecation.clone())
     }
 
     /// An object that is to go, if those who are asked now agree.

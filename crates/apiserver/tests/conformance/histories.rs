@@ -8,6 +8,8 @@ mod applies;
 mod author;
 mod body;
 mod deletes;
+mod hooked;
+pub(crate) mod hooks;
 mod kind;
 mod patches;
 mod reads;

@@ -4,28 +4,15 @@ use serde_json::{Value, json};
 
 use super::aim::{Aim, Outcome};
 use super::author::{Author, Draft};
+use super::hooked::labelled;
 
 /// Those who apply. The first two write in other ways, too.
 const APPLIERS: [&str; 3] = ["alice", "bob", "carol"];
 
 impl Author<'_> {
     pub(super) async fn apply(&mut self, aim: Aim) -> Result<(), String> {
-        let name = match aim.outcome {
-            Outcome::Created => self.absent().await?,
-            Outcome::Done
-            | Outcome::NotFound
-            | Outcome::AlreadyExists
-            | Outcome::Conflict
-            | Outcome::Invalid
-            | Outcome::BadRequest
-            | Outcome::Unsupported
-            | Outcome::Other => self.existing().await?,
-        };
+        let (name, path) = self.subject(aim).await?;
         let manager = self.pick(&APPLIERS)?;
-        let mut path = self.path(&name);
-        if aim.status {
-            path.push_str("/status");
-        }
         // kube-apiserver tells of conflicts with several managers in an order by chance.
         let mut draft = Draft::new("PATCH", path)
             .detail("type", "apply")
@@ -39,7 +26,8 @@ impl Author<'_> {
             draft.query.push(format!("fieldManager={manager}"));
         }
         let may_force = !matches!(aim.outcome, Outcome::Conflict | Outcome::Created);
-        if may_force && self.in_hundred(70) {
+        let hooked = matches!(aim.outcome, Outcome::Denied | Outcome::Unasked);
+        if hooked || may_force && self.in_hundred(70) {
             draft.query.push("force=true".to_owned());
         }
         let draft = match aim.outcome {
@@ -56,6 +44,11 @@ impl Author<'_> {
             Outcome::Done if aim.status => {
                 let mut body = self.bare(&name);
                 json_patch::merge(&mut body, &self.pick(&self.kind.statuses.clone())?);
+                draft.detail("body", body)
+            }
+            Outcome::Denied | Outcome::Unasked => {
+                let mut body = self.plain(&name);
+                json_patch::merge(&mut body, &labelled(aim.outcome.hook()));
                 draft.detail("body", body)
             }
             Outcome::Done
@@ -88,9 +81,6 @@ impl Author<'_> {
             for refused in ["managedFields", "generateName", "generation"] {
                 metadata.remove(refused);
             }
-            // kube-apiserver keeps the empty maps and lists of a custom object that is applied until its next write.
-            let is_empty = |value: &Value| *value == json!({}) || *value == json!([]);
-            metadata.retain(|_, value| !is_empty(value));
         }
         Ok(body)
     }
