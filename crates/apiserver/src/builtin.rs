@@ -159,6 +159,13 @@ pub(crate) fn prepare_update(
     }
 }
 
+/// What an object loses on its way into the store, after everybody has seen it.
+pub(crate) fn store(resource: &Resource, object: &mut Object) {
+    if let Some(kind) = Kind::of(resource) {
+        prepare::store(kind, object);
+    }
+}
+
 /// Judges a new object, but for its metadata.
 pub(crate) fn validate_create(resource: &Resource, object: &Object) -> Vec<FieldError> {
     let kind = Kind::of(resource);

@@ -24,6 +24,7 @@ use super::{Call, Engine, Step};
 use crate::admission::{
     self, Admitted, Asking, Attributes, Mutation, Operation, Phase, Validation, is_configuration,
 };
+use crate::builtin;
 use crate::key::{Key, Kind};
 use crate::object::{Object, ObjectExt};
 use crate::refusal::Refusal;
@@ -141,6 +142,9 @@ impl Engine {
     }
 
     fn commit(&mut self, mut settled: Settled) -> Result<Step, Refusal> {
+        if settled.resource.origin == Origin::Builtin {
+            builtin::store(&settled.resource, &mut settled.object);
+        }
         let Some(old) = settled.old.take() else {
             return self.put_new(settled);
         };

@@ -81,6 +81,12 @@ impl Author<'_> {
             for refused in ["managedFields", "generateName", "generation"] {
                 metadata.remove(refused);
             }
+            if self.kind.custom {
+                // kube-apiserver stores what is empty in the metadata of a custom object and does not show it: the next write that
+                // changes nothing is one all the same.
+                let is_empty = |value: &Value| *value == json!({}) || *value == json!([]);
+                metadata.retain(|_, value| !is_empty(value));
+            }
         }
         Ok(body)
     }

@@ -205,6 +205,11 @@ impl Author<'_> {
         past.choose(&mut self.chance).map(|past| (*past).clone())
     }
 
+    /// Forgets all versions, so that nothing begins at one of them.
+    pub(super) fn forget_versions(&mut self) {
+        self.sightings.clear();
+    }
+
     /// Any version that was saved.
     pub(super) fn any_version(&mut self) -> Option<String> {
         let all: Vec<_> = self.sightings.values().flatten().collect();

@@ -119,6 +119,10 @@ impl Author<'_> {
         if slowly || self.kind.slow {
             self.gone(name).await?;
         }
+        if slowly && self.kind.slow {
+            // In which order controllers let go of it is up to them: no watch begins before.
+            self.forget_versions();
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! (see [`Effect`]). What it answers depends on nothing but the question, so both APIs are told the same; what it was asked is
 //! compared, too, but for who asks.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -147,7 +148,7 @@ impl World {
         *all = others;
         drop(all);
         let mine: Vec<(String, Value)> = mine;
-        let mut mine: Vec<(String, Value)> = mine
+        let mut mine: Vec<(String, Value)> = of_last_attempts(mine)
             .into_iter()
             .filter(|(_, review)| is_by_a_person(review))
             .map(|(path, review)| (path.replacen(&prefix, "", 1), review))
@@ -290,6 +291,25 @@ fn is_about(review: &Value, ns: &str) -> bool {
         || begins(&request["name"])
         || begins(&request["object"]["metadata"]["generateName"])
         || begins(&request["oldObject"]["metadata"]["name"])
+}
+
+/// Without what was asked in vain: kube-apiserver begins with what it has in its cache, and anew if that is outdated.
+fn of_last_attempts(mut asked: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let seen = |review: &Value| {
+        let old = &review["request"]["oldObject"]["metadata"];
+        let uid = old["uid"].as_str()?.to_owned();
+        let version = old["resourceVersion"].as_str()?.parse::<u64>().ok()?;
+        Some((uid, version))
+    };
+    let mut latest = BTreeMap::new();
+    for (uid, version) in asked.iter().filter_map(|(_, review)| seen(review)) {
+        let known = latest.entry(uid).or_insert(version);
+        *known = version.max(*known);
+    }
+    asked.retain(|(_, review)| {
+        seen(review).is_none_or(|(uid, version)| latest.get(&uid) == Some(&version))
+    });
+    asked
 }
 
 fn is_by_a_person(review: &Value) -> bool {
