@@ -141,6 +141,13 @@ fn drop_addresses(new: &mut Object, old: &Object) {
     if !named(new) || named(old) {
         return;
     }
+    // Who takes away the one address means the list as well.
+    let emptied = new.text("spec.clusterIP").is_empty()
+        && !old.text("spec.clusterIP").is_empty()
+        && new.at("spec.clusterIPs") == old.at("spec.clusterIPs");
+    if emptied && let Some(spec) = new.below("spec") {
+        spec.remove("clusterIPs");
+    }
     let same = |field: &str| {
         let path = format!("spec.{field}");
         new.at(&path) == old.at(&path)

@@ -87,13 +87,14 @@ impl Engine {
         self.put(&key, object);
     }
 
-    /// Takes away what kept a namespace until it was empty.
+    /// Takes away what kept a namespace until it was empty. Its other finalizers are somebody else's.
     fn release_namespace(&mut self, key: &Key, mut namespace: Object) {
-        if let Some(spec) = namespace.get_mut("spec").and_then(Value::as_object_mut) {
-            spec.remove("finalizers");
-        }
+        let spec = namespace.get_mut("spec").and_then(Value::as_object_mut);
+        let kept = spec.and_then(|spec| spec.remove("finalizers"));
         if is_finished(&namespace) {
             self.remove(key);
+        } else if kept.is_some() {
+            self.put(key, namespace);
         }
     }
 

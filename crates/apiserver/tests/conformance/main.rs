@@ -50,7 +50,7 @@ use transcript::{Exchange, NEXT_EVENT};
 const AT_ONCE: usize = 12;
 
 /// The seeds of every run.
-const SEEDS: [u64; 4] = [1, 2, 5, 8];
+const SEEDS: [u64; 2] = [1, 2];
 
 /// Names other seeds, with commas between them.
 const SEED: &str = "CONFORM_SEED";

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::aim::{Aim, Outcome};
 use super::author::{Author, Draft};
-use super::hooked::labelled;
+use super::hooked::{MARKER, labelled};
 
 /// Those who apply. The first two write in other ways, too.
 const APPLIERS: [&str; 3] = ["alice", "bob", "carol"];
@@ -12,7 +12,9 @@ const APPLIERS: [&str; 3] = ["alice", "bob", "carol"];
 impl Author<'_> {
     pub(super) async fn apply(&mut self, aim: Aim) -> Result<(), String> {
         let (name, path) = self.subject(aim).await?;
+        let hooked = matches!(aim.outcome, Outcome::Denied | Outcome::Unasked);
         let manager = self.pick(&APPLIERS)?;
+        let manager = if hooked { MARKER } else { manager };
         // kube-apiserver tells of conflicts with several managers in an order by chance.
         let mut draft = Draft::new("PATCH", path)
             .detail("type", "apply")
@@ -26,7 +28,6 @@ impl Author<'_> {
             draft.query.push(format!("fieldManager={manager}"));
         }
         let may_force = !matches!(aim.outcome, Outcome::Conflict | Outcome::Created);
-        let hooked = matches!(aim.outcome, Outcome::Denied | Outcome::Unasked);
         if hooked || may_force && self.in_hundred(70) {
             draft.query.push("force=true".to_owned());
         }
@@ -47,7 +48,7 @@ impl Author<'_> {
                 draft.detail("body", body)
             }
             Outcome::Denied | Outcome::Unasked => {
-                let mut body = self.plain(&name);
+                let mut body = self.bare(&name);
                 json_patch::merge(&mut body, &labelled(aim.outcome.hook()));
                 draft.detail("body", body)
             }
@@ -92,7 +93,7 @@ impl Author<'_> {
     }
 
     /// An object with nothing but its name.
-    fn bare(&self, name: &str) -> Value {
+    pub(super) fn bare(&self, name: &str) -> Value {
         json!({
             "apiVersion": self.kind.api_version,
             "kind": self.kind.kind,

@@ -6,6 +6,9 @@ use super::author::{Author, Draft};
 use super::hooks::{Effect, GRACE, LABEL};
 use crate::sequence::Patch;
 
+/// Who applies labels and nothing else.
+pub(super) const MARKER: &str = "erin";
+
 impl Author<'_> {
     /// The life of an object that webhooks are asked about, in writes of every form.
     pub(super) async fn hooked(&mut self, effect: Effect) -> Result<(), String> {
@@ -23,10 +26,10 @@ impl Author<'_> {
             let draft = Draft::new("PATCH", self.path(&name)).detail("type", patch.word());
             let mut draft = draft.query(self.perhaps_dry());
             let body = if patch == Patch::Apply {
-                draft = draft.query(["fieldManager=alice&force=true".to_owned()]);
-                let mut body = self.plain(&name);
-                json_patch::merge(&mut body, &change);
-                super::applies::drop_nulls(&mut body);
+                // Somebody who wants nothing else, so that what is there stays and is good.
+                draft = draft.query([format!("fieldManager={MARKER}&force=true")]);
+                let mut body = self.bare(&name);
+                json_patch::merge(&mut body, &labelled(effect.word()));
                 body
             } else {
                 self.written(patch, &name, change).await
