@@ -3,24 +3,33 @@
 //! A status is written only for kinds that nobody here looks after, such as Gateways: whoever does has the last word.
 //!
 //! One bad object never stops another. Objects may stand in any order: what was refused is tried
-//! again for as long as others get in, so that a namespace may come after what lives in it.
+//! again for as long as others get in, so that a namespace may come after what lives in it. A kind is waited for until it is
+//! served: an API tells that it has a definition before it knows the kind.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use api::well_known::field_manager;
+use futures_util::future::join_all;
 use http::Request;
-use kube::Client;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Resource as _};
 use kube::discovery::{self, ApiCapabilities, Scope};
+use kube::runtime::wait::{await_condition, conditions};
+use kube::{Api, Client};
 use reconcile::publishing::SourceKind;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::manifest::Document;
 
 #[cfg(test)]
 mod tests;
+
+/// How long a kind may take to be served once it is defined: an API with several servers gives them five seconds to hear of it.
+const SERVED_WITHIN: Duration = Duration::from_secs(15);
 
 const MERGE_PATCH: &str = "application/merge-patch+json";
 
@@ -64,12 +73,17 @@ pub(crate) async fn apply(client: &Client, documents: &[Document]) -> Applied {
     }
     loop {
         let (count, mut refused) = (waiting.len(), Vec::new());
+        let mut defined = Vec::new();
         for (document, object) in waiting {
             match put(&mut kinds, object).await {
-                Ok(outcome) => applied.count(outcome),
+                Ok(outcome) => {
+                    applied.count(outcome);
+                    defined.extend(defines(object));
+                }
                 Err(error) => refused.push((document, object, error)),
             }
         }
+        are_served(client, &defined).await;
         if refused.is_empty() || refused.len() == count {
             let refused = refused.into_iter();
             let told = |(document, object, error)| Refused::object(document, object, &error);
@@ -89,6 +103,25 @@ impl Applied {
             Outcome::Created => self.created += 1,
             Outcome::Configured => self.configured += 1,
         }
+    }
+}
+
+/// The name of the definition that an object is, if it is one.
+fn defines(object: &Value) -> Option<&str> {
+    let is_definition = object["kind"] == "CustomResourceDefinition";
+    object["metadata"]["name"].as_str().filter(|_| is_definition)
+}
+
+/// Returns when the kinds of these definitions are served. One that never is says why in its own conditions, and so do
+/// the objects that are refused for it.
+async fn are_served(client: &Client, definitions: &[&str]) {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let served = definitions.iter().map(|name| {
+        let served = conditions::is_crd_established();
+        await_condition(api.clone(), name, served)
+    });
+    if timeout(SERVED_WITHIN, join_all(served)).await.is_err() {
+        tracing::warn!("Not every kind that was defined is served; the conditions of its CustomResourceDefinition say why");
     }
 }
 

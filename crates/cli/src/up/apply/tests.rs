@@ -54,6 +54,44 @@ async fn what_is_new_is_created_and_what_is_there_is_merged() {
     assert_eq!(json!(stored.data), json!({ "x": "2", "y": "1" }));
 }
 
+/// A definition, and an object of its kind.
+fn kind_and_object(group: &str, namespace: &str) -> [Value; 2] {
+    let names = json!({ "plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList" });
+    let schema = json!({ "openAPIV3Schema": { "type": "object" } });
+    let version = json!({ "name": "v1", "served": true, "storage": true, "schema": schema });
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": { "name": format!("things.{group}") },
+        "spec": { "group": group, "scope": "Namespaced", "names": names, "versions": [version] },
+    });
+    let object = json!({
+        "apiVersion": format!("{group}/v1"),
+        "kind": "Thing",
+        "metadata": { "namespace": namespace, "name": "first" },
+    });
+    [definition, object]
+}
+
+#[tokio::test]
+async fn a_kind_may_come_with_its_objects() {
+    let client = admin().await;
+    let namespace = testkit::namespace(&client, "apply").await.unwrap();
+    let group = format!("{namespace}.example.org");
+    let both = kind_and_object(&group, &namespace);
+    check(&client, &documents(&both), (2, 0), &[]).await;
+}
+
+#[tokio::test]
+async fn the_objects_of_a_kind_may_follow_it_at_once() {
+    // What `up` does: first the kinds, then the manifests, without a look at the clock.
+    let api = apiserver::Apiserver::open(apiserver::Options::default());
+    let client = api.await.unwrap().client();
+    let [definition, object] = kind_and_object("example.org", "default");
+    check(&client, &documents(&[definition]), (1, 0), &[]).await;
+    check(&client, &documents(&[object]), (1, 0), &[]).await;
+}
+
 #[tokio::test]
 async fn every_refusal_tells_its_place_and_hides_no_other_object() {
     let client = admin().await;
