@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Collected, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -144,7 +144,7 @@ async fn answer(
     let path = request.uri().path().to_owned();
     // Whoever leaves in the middle of a question hears nothing.
     let body = request.into_body().collect().await;
-    let body = body.map(|body| body.to_bytes()).unwrap_or_default();
+    let body = body.map(Collected::to_bytes).unwrap_or_default();
     let Ok(review) = serde_json::from_slice::<Value>(&body) else {
         return Ok(raw(400, "text/plain", "no question"));
     };

@@ -27,7 +27,7 @@ use crate::user::User;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The longest pause: a webhook that comes back is asked within a minute.
-const PAUSE_MAX: Duration = Duration::from_secs(60);
+const PAUSE_MAX: Duration = Duration::from_mins(1);
 
 /// Who sees to dependents, and who to the contents of namespaces: the service accounts of kube-controller-manager.
 const GARBAGE_COLLECTOR: &str = "generic-garbage-collector";

@@ -109,7 +109,9 @@ impl Applied {
 /// The name of the definition that an object is, if it is one.
 fn defines(object: &Value) -> Option<&str> {
     let is_definition = object["kind"] == "CustomResourceDefinition";
-    object["metadata"]["name"].as_str().filter(|_| is_definition)
+    object["metadata"]["name"]
+        .as_str()
+        .filter(|_| is_definition)
 }
 
 /// Returns when the kinds of these definitions are served. One that never is says why in its own conditions, and so do
@@ -121,7 +123,9 @@ async fn are_served(client: &Client, definitions: &[&str]) {
         await_condition(api.clone(), name, served)
     });
     if timeout(SERVED_WITHIN, join_all(served)).await.is_err() {
-        tracing::warn!("Not every kind that was defined is served; the conditions of its CustomResourceDefinition say why");
+        tracing::warn!(
+            "Not every kind that was defined is served; the conditions of its CustomResourceDefinition say why"
+        );
     }
 }
 
