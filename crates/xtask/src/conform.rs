@@ -30,7 +30,7 @@ pub(crate) fn conform(subject: Subject, amount: &Amount) -> Result<()> {
     }
 }
 
-/// Shows the table of what was met.
+/// Also with a seed that nobody has used before, and shows the table of what was met.
 fn api(operations: Option<usize>, seed: Option<u64>) -> Result<()> {
     control_plane::build::programs()?;
     let mut command = cargo([
@@ -44,6 +44,7 @@ fn api(operations: Option<usize>, seed: Option<u64>) -> Result<()> {
         "--",
         "--nocapture",
     ]);
+    command.env("CONFORM_FRESH", "1");
     if let Some(operations) = operations {
         command.env("CONFORM_OPERATIONS", operations.to_string());
     }

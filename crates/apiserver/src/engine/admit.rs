@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::delete::{Deletion, has_grace};
 use super::sent::{prune, reread};
 use super::settle::{Draft, Incoming, Settled};
-use super::update::check_revision;
+use super::update::{check_revision, is_finished};
 use super::{Call, Engine, Step};
 use crate::admission::{
     self, Admitted, Asking, Attributes, Mutation, Operation, Phase, Validation, is_configuration,
@@ -142,7 +142,9 @@ impl Engine {
     }
 
     fn commit(&mut self, mut settled: Settled) -> Result<Step, Refusal> {
-        if settled.resource.origin == Origin::Builtin {
+        // What ends with this is not stored any more.
+        let ends = settled.old.is_some() && is_finished(&settled.object);
+        if settled.resource.origin == Origin::Builtin && !ends {
             builtin::store(&settled.resource, &mut settled.object);
         }
         let Some(old) = settled.old.take() else {
