@@ -7,6 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use kube::Client;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
@@ -252,11 +254,14 @@ fn load(loaded: storage::Loaded) -> Result<Store, OpenErrorKind> {
 /// Does what follows from writes, as long as the API runs.
 async fn collect(shared: Arc<Shared>) {
     let mut stopping = shared.stopping();
+    let mut errands = FuturesUnordered::new();
     loop {
-        shared.collect().await;
+        let wanted = shared.collect().await.into_iter();
+        errands.extend(wanted.map(|errand| shared.run(errand)));
         tokio::select! {
             biased;
             _ = stopping.wait_for(|stopping| *stopping) => return,
+            Some(()) = errands.next() => {}
             () = shared.work() => {}
         }
     }

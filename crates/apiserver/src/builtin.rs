@@ -20,6 +20,7 @@ mod defaults;
 mod definitions;
 mod extensions;
 mod fields;
+mod go_types;
 mod kind;
 mod prepare;
 mod structure;
@@ -160,6 +161,13 @@ pub(crate) fn prepare_update(
 ) {
     if let Some(kind) = Kind::of(resource) {
         prepare::update(kind, new, old, subresource);
+    }
+}
+
+/// What an object loses on its way into the store, after everybody has seen it.
+pub(crate) fn store(resource: &Resource, object: &mut Object) {
+    if let Some(kind) = Kind::of(resource) {
+        prepare::store(kind, object);
     }
 }
 

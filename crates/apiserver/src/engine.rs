@@ -10,9 +10,11 @@ mod collect;
 mod create;
 mod custom;
 mod delete;
+mod errand;
 mod list;
 mod namespace;
 mod review;
+mod sent;
 mod settle;
 mod token;
 mod update;
@@ -39,9 +41,10 @@ use crate::user::User;
 
 pub(crate) use admit::Suspended;
 pub(crate) use collect::Collector;
-pub(crate) use create::unrecognized;
+pub(crate) use errand::Errand;
 pub(crate) use list::Page;
 pub(crate) use namespace::PERMANENT as PERMANENT_NAMESPACES;
+pub(crate) use sent::unrecognized;
 pub(crate) use watch::{Event, EventType, Sight, Subscription};
 
 /// The objects and everything that decides about them.
@@ -147,11 +150,8 @@ impl Engine {
         if let Some(answer) = review::answer(&resource, call) {
             return answer.map(Step::Done);
         }
-        let deprecation = resource.deprecation.clone();
-        match self.perform(&resource, call) {
-            Ok(step) => Ok(step.warning(&resource)),
-            Err(refusal) => Err(refusal.with_warnings(deprecation)),
-        }
+        let step = self.perform(&resource, call);
+        told_of_deprecation(&resource, step)
     }
 
     /// Goes on with a request whose object others have let through.
@@ -162,8 +162,8 @@ impl Engine {
         admitted: admission::Admitted,
     ) -> Result<Step, Refusal> {
         let resource = self.resource(&call.target)?;
-        let step = self.go_on(call, suspended, admitted)?;
-        Ok(step.warning(&resource))
+        let step = self.go_on(call, suspended, admitted);
+        told_of_deprecation(&resource, step)
     }
 
     fn perform(&mut self, resource: &Arc<Resource>, call: &Call) -> Result<Step, Refusal> {
@@ -289,13 +289,15 @@ fn key(resource: &Resource, call: &Call) -> Key {
     resource.key_kind().key(namespace, name)
 }
 
-impl Step {
-    /// Those who use a version that is to go are told so.
-    fn warning(mut self, resource: &Resource) -> Self {
-        if let Self::Done(answer) = &mut self {
+/// Those who use a version that is to go are told so, whatever becomes of their request.
+fn told_of_deprecation(resource: &Resource, step: Result<Step, Refusal>) -> Result<Step, Refusal> {
+    match step {
+        Ok(Step::Done(mut answer)) => {
             answer.warnings.splice(..0, resource.deprecation.clone());
+            Ok(Step::Done(answer))
         }
-        self
+        Ok(step @ (Step::Ask(..) | Step::Again)) => Ok(step),
+        Err(refusal) => Err(refusal.with_warnings(resource.deprecation.clone())),
     }
 }
 

@@ -7,6 +7,8 @@ mod field;
 
 pub(crate) use field::{Fault, FieldError, FieldPath, Fraction};
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 /// Why a request was not carried out.
@@ -270,6 +272,9 @@ impl Refusal {
         if warnings.peek().is_some() {
             let told = &mut self.besides.get_or_insert_default().warnings;
             told.splice(..0, warnings);
+            // The same is not said twice.
+            let mut said = BTreeSet::new();
+            told.retain(|warning| said.insert(warning.clone()));
         }
         self
     }

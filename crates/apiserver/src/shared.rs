@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::admission::{Caller, REQUEST_WITHIN};
 use crate::clock::Clock;
 use crate::durability::{Commit, Durability};
-use crate::engine::{Answer, Call, Engine, Step};
+use crate::engine::{Answer, Call, Engine, Errand, Step};
 use crate::feed::{Feeds, Seat};
 use crate::key::{Key, Kind};
 use crate::refusal::Refusal;
@@ -28,6 +28,8 @@ pub(crate) struct Shared {
     feeds: Feeds,
     /// The collector waits here.
     work: Notify,
+    /// Turns of what it has requested.
+    errands: Semaphore,
     /// True when the API stops: watches end.
     stopping: watch::Sender<bool>,
 }
@@ -35,6 +37,9 @@ pub(crate) struct Shared {
 /// How often a read that saw what was then taken back is tried again. It takes a writer that fails at the same
 /// moment each time, so this many in a row do not happen.
 const READS_MAX: usize = 16;
+
+/// How many requests of the collector are under way at once: as many as kube-controller-manager has workers for it.
+const ERRANDS_MAX: usize = 20;
 
 /// What is said of a write whose object was changed by others for as long as it may take.
 const LATE: &str = "request did not complete within requested timeout - context deadline exceeded";
@@ -53,6 +58,7 @@ impl Shared {
             webhooks,
             clock,
             work: Notify::new(),
+            errands: Semaphore::new(ERRANDS_MAX),
             stopping: watch::Sender::new(false),
         }
     }
@@ -93,16 +99,16 @@ impl Shared {
                 Step::Done(answer) => return Ok(answer),
                 Step::Again if Instant::now() < deadline => {}
                 Step::Again => return Err(Refusal::timeout(LATE)),
-                Step::Ask(asking, suspended) => {
-                    let answered = self.webhooks.ask(asking, deadline).await?;
-                    admitted = Some((*suspended, answered));
-                }
+                Step::Ask(asking, suspended) => match self.webhooks.ask(asking, deadline).await {
+                    Ok(answered) => admitted = Some((*suspended, answered)),
+                    Err(refusal) => return Err(suspended.refused(refusal)),
+                },
             }
         }
     }
 
-    /// Does what follows from earlier requests, a step at a time, until nothing is left.
-    pub(crate) async fn collect(&self) {
+    /// Does what follows from earlier requests, a step at a time, until nothing is left but [errands](Self::run).
+    pub(crate) async fn collect(&self) -> Vec<Errand> {
         loop {
             let (worked, ticket) = {
                 let mut engine = self.engine();
@@ -113,9 +119,22 @@ impl Shared {
             // What could not be written was taken back, and the collector has been told to look again.
             let written = settled(ticket).await;
             if !worked || written.is_err() {
-                return;
+                return self.engine().take_errands();
             }
             tokio::task::yield_now().await;
+        }
+    }
+
+    /// Carries out what the collector wants to be requested. If it is refused, it is taken up again after a pause.
+    pub(crate) async fn run(&self, errand: Errand) {
+        let refusal = {
+            let _turn = self.errands.acquire().await;
+            self.call(&errand.call).await.err()
+        };
+        let later = self.engine().conclude(errand, refusal.as_ref());
+        if let Some((pause, later)) = later {
+            tokio::time::sleep(pause).await;
+            self.engine().take_up(later);
         }
     }
 

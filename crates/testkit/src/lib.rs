@@ -10,11 +10,13 @@
 //! - [`moto`]: somebody else's stand-in for Amazon, to hold ours against.
 //! - [`route53`]: a double of Amazon Route 53 that keeps its rules, and fails on demand.
 //! - [`geo_database`]: databases that say where networks are, as small as a test needs them.
+//! - [`accepted`]: rules for what may be different when our programs are compared with others, each with its reason.
 //! - [`eventually`]: the one place where a test waits. It has a deadline and tells what it saw
 //!   last.
 //! - [`manifest`]: YAML in, created or applied objects or the API's own words of refusal out.
 //! - [`crds`]: installs kinds and returns when they can be used.
 //! - [`valve`]: a way to an API that closes after so many writes, as if whoever writes had died.
+//! - [`webhooks`]: a server of admission webhooks on loopback.
 //! - [`mortal`]: a command whose process does not outlive the one that starts it.
 //! - [`namespace()`]: a fresh namespace, which is how tests that share a control plane keep apart.
 //!
@@ -38,6 +40,7 @@
 //! The border: nothing here knows our own kinds beyond the names of their API groups, or more of DNS than it takes to see
 //! that a server is up. What is asked of the real parts, and what the answers mean, stays in the tests.
 
+pub mod accepted;
 pub mod cache;
 pub mod control_plane;
 pub mod crds;
@@ -48,6 +51,7 @@ pub mod name_server;
 pub mod route53;
 pub mod valve;
 pub mod wait;
+pub mod webhooks;
 
 mod namespace;
 mod process;

@@ -1,12 +1,13 @@
 //! Objects whose JSON has the wrong types: what Go's decoder says of them.
 //!
-//! Code, reason and the field that is named are the API server's; the Go type that a message ends
-//! with is told as far as the published schema knows it.
+//! Code, reason and the field that is named are the API server's, and so is the Go type that a message ends
+//! with: the published schema knows most of them, [`go_types`] the others.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::definitions::{self, Definitions};
+use super::go_types;
 use super::kind::{Kind, VERSION};
 use crate::object::Object;
 use crate::refusal::Refusal;
@@ -116,7 +117,9 @@ impl Decoder<'_> {
                 let fits = number.as_i64().is_some_and(|number| {
                     schema.get("format") != Some(&"int32".into()) || i32::try_from(number).is_ok()
                 });
-                (!fits).then(|| place.cannot(&format!("number {number}"), &self.go_type(schema)))
+                (!fits).then(|| {
+                    place.cannot(&format!("number {number}"), &self.go_name(schema, place))
+                })
             }
             ("array", Value::Array(values)) => {
                 let items = schema.get("items")?;
@@ -130,7 +133,18 @@ impl Decoder<'_> {
                     .values()
                     .find_map(|value| self.value(values, value, place))
             }
-            (_, value) => Some(place.cannot(&what(value), &self.go_type(schema))),
+            (_, value) => Some(place.cannot(&what(value), &self.go_name(schema, place))),
+        }
+    }
+
+    /// The type of a field, or of what is in its list.
+    fn go_name(&self, schema: &Value, place: &Place) -> String {
+        let field = place.path.last().map(String::as_str);
+        let is_list = schema.get("type") == Some(&"array".into());
+        match go_types::named(&place.of, field.unwrap_or_default()) {
+            Some(name) if is_list => name.to_owned(),
+            Some(name) => name.trim_start_matches("[]").to_owned(),
+            None => self.go_type(schema),
         }
     }
 

@@ -49,6 +49,12 @@ pub(super) fn fill(kind: Kind, object: &mut Object) {
         Kind::PodDisruptionBudget => {
             object.below("spec");
             object.fill("status", budget_status());
+            // Numbers that somebody has taken away are zero.
+            let zeroes = budget_status();
+            let zeroes = zeroes.as_object().into_iter().flatten();
+            if let Some(status) = object.below("status") {
+                zeroes.for_each(|(field, zero)| status.fill(field, zero.clone()));
+            }
         }
         Kind::MutatingWebhookConfiguration => webhooks(object, true),
         Kind::ValidatingWebhookConfiguration => webhooks(object, false),

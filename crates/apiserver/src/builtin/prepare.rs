@@ -46,8 +46,9 @@ pub(super) fn create(kind: Kind, object: &mut Object) {
             object.insert("status".to_owned(), super::defaults::budget_status());
         }
         Kind::ServiceAccount => only_names(object),
-        Kind::ClusterRole | Kind::Role => no_rules(object),
         Kind::ConfigMap
+        | Kind::ClusterRole
+        | Kind::Role
         | Kind::Event
         | Kind::Secret
         | Kind::NewEvent
@@ -72,9 +73,15 @@ pub(super) fn update(kind: Kind, new: &mut Object, old: &Object, subresource: Op
         }
         (Kind::Lease, None) => without_strategy(new),
         (Kind::ServiceAccount, None) => only_names(new),
-        (Kind::ClusterRole | Kind::Role, None) => no_rules(new),
         (Kind::Deployment, Some("status")) => restore(new, old, "metadata", "labels"),
         (_, _) => {}
+    }
+}
+
+/// What an object loses on its way into the store, after everybody has seen it.
+pub(super) fn store(kind: Kind, object: &mut Object) {
+    if matches!(kind, Kind::ClusterRole | Kind::Role) {
+        no_rules(object);
     }
 }
 
@@ -133,6 +140,13 @@ fn drop_addresses(new: &mut Object, old: &Object) {
     let named = |service: &Object| service.text("spec.type") == "ExternalName";
     if !named(new) || named(old) {
         return;
+    }
+    // Who takes away the one address means the list as well.
+    let emptied = new.text("spec.clusterIP").is_empty()
+        && !old.text("spec.clusterIP").is_empty()
+        && new.at("spec.clusterIPs") == old.at("spec.clusterIPs");
+    if emptied && let Some(spec) = new.below("spec") {
+        spec.remove("clusterIPs");
     }
     let same = |field: &str| {
         let path = format!("spec.{field}");

@@ -110,7 +110,11 @@ pub(super) fn update(
             in_order([whole(), changed_metadata(kind, new, old), own.found()])
         }
         Kind::IngressClass => {
-            own.immutable("spec.controller", new, old);
+            // A text that is not there is an empty one.
+            if new.text("spec.controller") != old.text("spec.controller") {
+                let path = FieldPath::of("spec.controller");
+                own.invalid(&path, new.text("spec.controller"), "field is immutable");
+            }
             in_order([changed_metadata(kind, new, old), own.found(), whole()])
         }
         Kind::Ingress => {

@@ -16,13 +16,15 @@ use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
 
-use super::delete::Deletion;
-use super::settle::{Draft, Incoming, Settled, prune, reread};
-use super::update::check_revision;
+use super::delete::{Deletion, has_grace};
+use super::sent::{prune, reread};
+use super::settle::{Draft, Incoming, Settled};
+use super::update::{check_revision, is_finished};
 use super::{Call, Engine, Step};
 use crate::admission::{
     self, Admitted, Asking, Attributes, Mutation, Operation, Phase, Validation, is_configuration,
 };
+use crate::builtin;
 use crate::key::{Key, Kind};
 use crate::object::{Object, ObjectExt};
 use crate::refusal::Refusal;
@@ -140,6 +142,11 @@ impl Engine {
     }
 
     fn commit(&mut self, mut settled: Settled) -> Result<Step, Refusal> {
+        // What ends with this is not stored any more.
+        let ends = settled.old.is_some() && is_finished(&settled.object);
+        if settled.resource.origin == Origin::Builtin && !ends {
+            builtin::store(&settled.resource, &mut settled.object);
+        }
         let Some(old) = settled.old.take() else {
             return self.put_new(settled);
         };
@@ -216,9 +223,14 @@ impl Engine {
     fn attributes_of_deletion(&self, deletion: &Deletion, call: &Call) -> Attributes {
         let old = deletion.resource.show(deletion.stored.object());
         let name = call.target.name.as_deref().unwrap_or_default();
+        let mut options = delete_options(call);
+        if !has_grace(&deletion.resource) {
+            // Whoever ends in a way of their own is bound to the object that was found.
+            options["preconditions"]["uid"] = (**deletion.stored.uid()).into();
+        }
         Attributes {
             operation: Operation::Delete,
-            options: delete_options(call),
+            options,
             dry_run: deletion.options.dry_run,
             ..self.attributes(&deletion.resource, name, call, Some(&old))
         }
@@ -272,6 +284,18 @@ impl Engine {
 impl Suspended {
     fn at(stage: Stage) -> Box<Self> {
         Box::new(Self(stage))
+    }
+
+    /// What is said when those who are asked refuse.
+    pub(crate) fn refused(self, refusal: Refusal) -> Refusal {
+        let (resource, warnings) = match self.0 {
+            Stage::Drafted(draft) => (draft.resource, draft.warnings),
+            Stage::Settled(settled) => (settled.resource, settled.warnings),
+            Stage::Doomed(_, deletion) => (deletion.resource, deletion.warnings),
+        };
+        refusal
+            .with_warnings(warnings)
+            .with_warnings(resource.deprecation.clone())
     }
 
     /// An object that is to go, if those who are asked now agree.

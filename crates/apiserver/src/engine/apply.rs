@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::create::Sent;
+use super::sent::Sent;
 use super::update::{check_name, may_create};
 use super::{Call, Engine, Step, key};
 use crate::builtin;
@@ -21,7 +21,7 @@ use crate::resource::{Origin, Resource};
 
 impl Engine {
     pub(super) fn apply(&mut self, resource: &Arc<Resource>, call: &Call) -> Result<Step, Refusal> {
-        call.query.applier()?;
+        let (manager, force) = call.query.applier()?;
         let options = WriteOptions::read(&call.query, "PatchOptions")?;
         let key = key(resource, call);
         let stored = self.store.get(&key).cloned();
@@ -31,7 +31,7 @@ impl Engine {
         let live = stored
             .as_ref()
             .map(|stored| shown(resource, stored.object()));
-        let mut object = self.applied(resource, call, live.as_ref())?;
+        let mut object = self.applied(resource, call, live.as_ref(), (manager, force))?;
         let told = told_twice(call, options.field_validation)?;
         check_new(resource, &key, live.as_ref(), &object)?;
         check_name(&object, &key)?;
@@ -39,18 +39,7 @@ impl Engine {
             // Whatever revision was meant, it is not there: it is made.
             object.metadata_mut().remove("resourceVersion");
         }
-        // What is applied has no fields that its kind does not have, so there is nothing to say about them.
-        let options = WriteOptions {
-            field_validation: FieldValidation::Ignore,
-            ..options
-        };
-        let sent = Sent {
-            object,
-            complaints: Vec::new(),
-            told,
-            recorded: true,
-            mismatch: None,
-        };
+        let sent = Sent::applied(resource, object, told);
         match stored {
             Some(stored) => self.replace(resource, call, &options, (&key, &stored), sent),
             None => self.create_object(resource, call, &options, sent),
@@ -63,8 +52,8 @@ impl Engine {
         resource: &Resource,
         call: &Call,
         live: Option<&Object>,
+        (manager, force): (&str, bool),
     ) -> Result<Object, Refusal> {
-        let (manager, force) = call.query.applier()?;
         let manager = managed_fields::manager_of(Some(manager), None)
             .map_err(|errors| super::settle::unnamed(call.verb, &errors))?;
         let body = call.body.clone().unwrap_or_default();
@@ -85,7 +74,7 @@ impl Engine {
         };
         let new = managed_fields::apply(live, &applied, &application)
             .map_err(|error| patch::unapplied(&applied, live, &error))?;
-        match super::settle::wrong_shape(resource, &new) {
+        match super::sent::wrong_shape(resource, &new) {
             Some(refusal) => Err(patch::unreadable(&applied, &refusal)),
             None => Ok(new),
         }

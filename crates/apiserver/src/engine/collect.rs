@@ -14,16 +14,16 @@
 //! definition deleted ─► SweepKind … each removal ─► EmptiedKind ──► definition removed
 //! ```
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::delete::{FOREGROUND, ORPHAN};
 use super::settle::note_own_change;
 use super::update::is_finished;
-use super::{Engine, custom};
+use super::{Engine, Errand, custom};
 use crate::key::{Key, Kind};
 use crate::object::{Object, ObjectExt as _};
 use crate::request::Propagation;
@@ -38,6 +38,12 @@ pub(crate) struct Collector {
     queue: VecDeque<Task>,
     /// The same tasks, so that none waits twice.
     queued: BTreeSet<Task>,
+    /// What has to be requested because webhooks have a say in it.
+    pub(super) errands: Vec<Errand>,
+    /// The objects that such requests are under way about, each with what else is to be looked at when it is concluded.
+    pub(super) under_way: BTreeMap<Key, BTreeSet<Task>>,
+    /// How often in a row those about each object were refused.
+    pub(super) refusals: BTreeMap<Key, u32>,
 }
 
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -104,6 +110,7 @@ impl Collector {
     }
 
     fn notice_end(&mut self, key: &Key, stored: &Stored) {
+        self.refusals.remove(key);
         self.add(Task::Gone(Arc::clone(stored.uid())));
         if !key.place.namespace.is_empty() {
             self.add(Task::Emptied(Arc::clone(&key.place.namespace)));
@@ -144,7 +151,7 @@ impl Engine {
             Task::Gone(uid) => self.look_at_dependents(&uid),
             Task::Dependent(key) => self.look_at_owners(&key, now),
             Task::Owner(key) => self.prepare_end(&key, now),
-            Task::Release(key) => self.release(&key),
+            Task::Release(key) => self.release(&key, now),
             Task::Sweep(namespace, after) => self.sweep(&namespace, after.as_ref(), now),
             Task::Emptied(namespace) => self.finish_namespace(&namespace, now),
             Task::SweepKind(definition, after) => self.sweep_kind(&definition, after.as_ref(), now),
@@ -183,7 +190,9 @@ impl Engine {
             .map(|(uid, _)| uid.as_str())
             .collect();
         if staying {
-            self.disown(key, object, &leaving, now);
+            let then = Task::Dependent(key.clone());
+            let stored = Arc::clone(stored);
+            self.disown(key, &stored, &leaving, then, now);
             return;
         }
         let waited_for = standings
@@ -195,7 +204,13 @@ impl Engine {
             None if waited_for && has_dependents => Propagation::Foreground,
             None => Propagation::Background,
         };
-        self.delete_quietly(key, propagation, now);
+        let stored = Arc::clone(stored);
+        match self.catalog.any_version(&key.kind).cloned() {
+            Some(resource) if self.is_watched_over(&resource) => {
+                self.want_deletion(&resource, (key, &stored), propagation, now);
+            }
+            Some(_) | None => self.delete_quietly(key, propagation, now),
+        }
     }
 
     /// Owners that wait for an object hear of its end.
@@ -265,11 +280,15 @@ impl Engine {
             Some(Propagation::Orphan) => {
                 let dependents: Vec<Key> = self.store.dependents(&uid).cloned().collect();
                 for dependent in dependents {
-                    if let Some(object) = self.store.get(&dependent).map(|stored| stored.object()) {
-                        self.disown(&dependent, object, &[&uid], now);
+                    if let Some(stored) = self.store.get(&dependent).cloned() {
+                        let then = Task::Owner(key.clone());
+                        self.disown(&dependent, &stored, &[&uid], then, now);
                     }
                 }
-                self.drop_finalizer(key, ORPHAN);
+                // Those about whom somebody is asked are cut loose later; then this is looked at again.
+                if self.store.dependents(&uid).next().is_none() {
+                    self.drop_finalizer(key, ORPHAN, Task::Owner(key.clone()), now);
+                }
             }
             Some(Propagation::Foreground) => {
                 self.look_at_dependents(&uid);
@@ -280,7 +299,7 @@ impl Engine {
     }
 
     /// An object that waits in the foreground goes when nothing that blocks it is left.
-    fn release(&mut self, key: &Key) {
+    fn release(&mut self, key: &Key, now: Timestamp) {
         let Some(stored) = self.store.get(key).filter(|stored| stored.is_deleting()) else {
             return;
         };
@@ -292,16 +311,17 @@ impl Engine {
             })
         });
         if !blocked {
-            self.drop_finalizer(key, FOREGROUND);
+            self.drop_finalizer(key, FOREGROUND, Task::Release(key.clone()), now);
         }
     }
 
-    /// Takes owners out of an object's references.
-    fn disown(&mut self, key: &Key, mut object: Object, uids: &[&str], now: Timestamp) {
+    /// Takes owners out of an object's references. If somebody has to be asked, `then` is looked at afterwards.
+    fn disown(&mut self, key: &Key, stored: &Stored, uids: &[&str], then: Task, now: Timestamp) {
         if uids.is_empty() {
             return;
         }
-        let old = object.clone();
+        let old = stored.object();
+        let mut object = old.clone();
         let metadata = object.metadata_mut();
         if let Some(Value::Array(references)) = metadata.get_mut("ownerReferences") {
             references.retain(|reference| {
@@ -311,20 +331,28 @@ impl Engine {
                     .unwrap_or_default();
                 !uids.contains(&uid)
             });
+            let references = references.clone();
             if references.is_empty() {
                 metadata.remove("ownerReferences");
             }
-            if let Some(resource) = self.catalog.any_version(&key.kind) {
-                note_own_change(resource, &old, &mut object, ("kube-apiserver", ""), now);
+            if let Some(resource) = self.catalog.any_version(&key.kind).cloned() {
+                if self.is_watched_over(&resource) {
+                    let change = json!({ "ownerReferences": references });
+                    self.want_change(&resource, (key, stored), change, then, now);
+                    return;
+                }
+                note_own_change(&resource, &old, &mut object, ("kube-apiserver", ""), now);
             }
             self.put(key, object);
         }
     }
 
-    fn drop_finalizer(&mut self, key: &Key, finalizer: &str) {
-        let Some(mut object) = self.store.get(key).map(|stored| stored.object()) else {
+    /// Lets go of an object. If somebody has to be asked, `then` is looked at afterwards.
+    fn drop_finalizer(&mut self, key: &Key, finalizer: &str, then: Task, now: Timestamp) {
+        let Some(stored) = self.store.get(key).cloned() else {
             return;
         };
+        let mut object = stored.object();
         if !object
             .metadata_texts("finalizers")
             .any(|held| held == finalizer)
@@ -336,6 +364,13 @@ impl Engine {
             .filter(|held| *held != finalizer)
             .map(Value::from)
             .collect();
+        if let Some(resource) = self.catalog.any_version(&key.kind).cloned()
+            && self.is_watched_over(&resource)
+        {
+            let change = json!({ "finalizers": others });
+            self.want_change(&resource, (key, &stored), change, then, now);
+            return;
+        }
         let metadata = object.metadata_mut();
         if others.is_empty() {
             metadata.remove("finalizers");
@@ -357,6 +392,7 @@ impl Engine {
             .filter(|kind| after.is_none_or(|after| **kind >= after.kind))
             .cloned()
             .collect();
+        let kinds = self.sweep_as_asked(kinds, namespace, after.is_none(), now);
         let mut found: Vec<Key> = Vec::new();
         for kind in kinds {
             let from = after
@@ -381,6 +417,32 @@ impl Engine {
                 .add(Task::Sweep(Arc::clone(namespace), Some(last))),
             None => self.collector.add(Task::Emptied(Arc::clone(namespace))),
         }
+    }
+}
+
+impl Engine {
+    /// Wants those of these kinds deleted that somebody has to be asked about, once. The other kinds are left.
+    fn sweep_as_asked(
+        &mut self,
+        kinds: Vec<Kind>,
+        namespace: &str,
+        first: bool,
+        now: Timestamp,
+    ) -> Vec<Kind> {
+        let mut others = Vec::new();
+        for kind in kinds {
+            let resource = self.catalog.any_version(&kind).cloned();
+            let resource = resource.filter(|resource| self.is_watched_over(resource));
+            let Some(resource) = resource else {
+                others.push(kind);
+                continue;
+            };
+            let staying = |(_, stored): (_, &Arc<Stored>)| !stored.is_deleting();
+            if first && self.store.list(&kind, Some(namespace), None).any(staying) {
+                self.want_sweep(&resource, namespace, now);
+            }
+        }
+        others
     }
 }
 

@@ -385,7 +385,7 @@ fn set_policy(object: &mut Object, propagation: Option<Propagation>) {
 }
 
 /// Namespaces and definitions end in a way of their own, in which there is no grace period.
-fn has_grace(resource: &Resource) -> bool {
+pub(super) fn has_grace(resource: &Resource) -> bool {
     let names = &resource.names;
     !matches!(
         (names.group.as_str(), names.plural.as_str()),

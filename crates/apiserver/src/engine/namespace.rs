@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Engine;
 use super::settle::{note_own_change, seconds};
 use super::update::is_finished;
-use crate::key::Kind;
+use crate::key::{Key, Kind};
 use crate::object::{Object, ObjectExt as _};
 use crate::refusal::Refusal;
 use crate::resource::Resource;
@@ -63,7 +63,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// Lets go of a namespace in which nothing is left; of one that is not empty it is told what holds it.
+    /// Tells of a namespace what is left in it, and lets it go if that is nothing.
     pub(super) fn finish_namespace(&mut self, namespace: &str, now: Timestamp) {
         let key = Kind::new("", "namespaces").key("", namespace);
         let Some(stored) = self.store.get(&key).filter(|stored| stored.is_deleting()) else {
@@ -72,24 +72,30 @@ impl Engine {
         let old = stored.object();
         let remaining = self.remaining(namespace);
         let mut object = old.clone();
-        if remaining.is_empty() {
-            if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
-                spec.remove("finalizers");
-            }
-            if is_finished(&object) {
-                self.remove(&key);
-                return;
-            }
-        }
         tell(&mut object, &remaining, now);
         if object == old {
+            if remaining.is_empty() {
+                self.release_namespace(&key, object);
+            }
             return;
         }
+        // What was found is told before anything follows from it: this is looked at again then.
         if let Some(resource) = self.catalog.any_version(&key.kind) {
             let writer = ("kube-controller-manager", "status");
             note_own_change(resource, &old, &mut object, writer, now);
         }
         self.put(&key, object);
+    }
+
+    /// Takes away what kept a namespace until it was empty. Its other finalizers are somebody else's.
+    fn release_namespace(&mut self, key: &Key, mut namespace: Object) {
+        let spec = namespace.get_mut("spec").and_then(Value::as_object_mut);
+        let kept = spec.and_then(|spec| spec.remove("finalizers"));
+        if is_finished(&namespace) {
+            self.remove(key);
+        } else if kept.is_some() {
+            self.put(key, namespace);
+        }
     }
 
     /// Some of what is left in a namespace, which is enough to say what holds it.

@@ -1,16 +1,16 @@
 //! Settling: from what someone sent to what may be stored.
 //!
-//! Create, update and patch differ in where the new object comes from. From then on they are one line: drop what
-//! the kind does not have, fill in what was left out, note who changed which field, keep what the sender may not
-//! change, and judge. Between the noting and the keeping, others may be asked.
+//! Create, update and patch differ in where the new object comes from. From then on they are one line: fill in what
+//! was left out, note who changed which field, keep what the sender may not change, and judge. Between the noting and the keeping, others may be asked.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::create::Sent;
+use super::sent::{
+    AFTER_ADMISSION, BEFORE_ADMISSION, Sent, drop_empty, drop_repeated_owners, fill_in,
+};
 use super::{Call, Engine};
 use crate::builtin;
 use crate::crd;
@@ -19,9 +19,8 @@ use crate::managed_fields::{self, Change};
 use crate::metadata;
 use crate::object::{Object, ObjectExt as _};
 use crate::refusal::{FieldError, Refusal, Subject};
-use crate::request::{FieldValidation, Verb, WriteOptions};
+use crate::request::{Verb, WriteOptions};
 use crate::resource::{Origin, Resource};
-use crate::schema::{Schema, Type};
 use crate::store::Stored;
 
 /// An object as someone wants it to be.
@@ -77,29 +76,11 @@ impl Draft {
         } = incoming;
         let Sent {
             object: mut new,
-            complaints,
-            told,
+            mut warnings,
             recorded,
             mismatch: _,
         } = sent;
         let subresource = call.target.subresource.as_deref();
-        if resource.origin == Origin::Builtin {
-            empty_nulls(&resource.schema, &mut new);
-        }
-        // What is applied has no fields that its kind does not have, and nulls in it are meant.
-        let unknown = match (resource.origin, recorded) {
-            (Origin::Custom, true) => Vec::new(),
-            (Origin::Custom, false) | (Origin::Builtin, _) => prune(resource, &mut new),
-        };
-        let mut warnings = judge_unknown(
-            resource,
-            &new,
-            unknown,
-            complaints,
-            options.field_validation,
-            call.verb,
-        )?;
-        warnings.splice(..0, told);
         warnings.extend(drop_repeated_owners(&mut new, BEFORE_ADMISSION));
         drop_empty(resource, &mut new);
         fill_in(resource, &mut new);
@@ -204,28 +185,6 @@ impl Engine {
     }
 }
 
-/// Reads an object that a webhook has changed, as if it had been sent.
-pub(super) fn reread(resource: &Resource, mut new: Object) -> Result<Object, String> {
-    let (kind, version) = (&resource.names.kind, resource.api_version());
-    if (new.kind(), new.api_version()) != (kind.as_str(), version.as_str()) {
-        return Err(format!(
-            "the object is a {} {:?}, and not a {version} {kind:?} any more",
-            new.api_version(),
-            new.kind(),
-        ));
-    }
-    if let Some(refusal) = wrong_shape(resource, &new) {
-        return Err(super::update::reason(&refusal.message).to_owned());
-    }
-    if resource.origin == Origin::Builtin {
-        empty_nulls(&resource.schema, &mut new);
-        prune(resource, &mut new);
-    }
-    drop_empty(resource, &mut new);
-    fill_in(resource, &mut new);
-    Ok(new)
-}
-
 /// What no sender can say of a new object.
 fn wipe(new: &mut Object) {
     let metadata = new.metadata_mut();
@@ -310,166 +269,6 @@ pub(super) fn seconds(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// A built-in object whose fields do not even have the right types is not read at all.
-pub(super) fn wrong_shape(resource: &Resource, new: &Object) -> Option<Refusal> {
-    match resource.origin {
-        Origin::Builtin => builtin::decode_error(resource, new),
-        Origin::Custom => None,
-    }
-}
-
-/// Null in a map of texts is the empty text to a built-in kind, as Go reads it.
-fn empty_nulls(schema: &Schema, object: &mut Object) {
-    let of_texts = |schema: &Schema| schema.kind == Some(Type::String);
-    let is_map_of_texts = schema.additional.as_deref().is_some_and(of_texts);
-    for (field, value) in object.iter_mut() {
-        match value {
-            Value::Null if is_map_of_texts => *value = "".into(),
-            Value::Object(inner) => {
-                if let Some(schema) = schema.properties.get(field) {
-                    empty_nulls(schema, inner);
-                }
-            }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Array(_) => {}
-        }
-    }
-}
-
-/// Maps and lists without anything in them are left out of metadata, as Go writes it.
-fn drop_empty(resource: &Resource, new: &mut Object) {
-    let is_empty = |value: &Value| match value {
-        Value::Object(map) => map.is_empty(),
-        Value::Array(list) => list.is_empty(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    };
-    if new.metadata().is_some() {
-        // An empty record of managers is a wish to forget them, but for custom kinds, where it is lost on the way.
-        let wish = |field: &str| field == "managedFields" && resource.origin == Origin::Builtin;
-        let stays = |field: &str, value: &Value| wish(field) || !is_empty(value);
-        new.metadata_mut()
-            .retain(|field, value| stays(field, value));
-    }
-}
-
-pub(super) fn prune(resource: &Resource, new: &mut Object) -> Vec<String> {
-    let mut value = Value::Object(std::mem::take(new));
-    let unknown = resource.schema.prune(&mut value);
-    if let Value::Object(pruned) = value {
-        *new = pruned;
-    }
-    unknown
-}
-
-/// Fields that are unknown or given twice: ignored, mentioned or refused, as the request asks.
-fn judge_unknown(
-    resource: &Resource,
-    new: &Object,
-    unknown: Vec<String>,
-    complaints: Vec<String>,
-    validation: FieldValidation,
-    verb: Verb,
-) -> Result<Vec<String>, Refusal> {
-    let mut unknown = unknown;
-    if resource.origin == Origin::Builtin {
-        // Told as they are met on the way through a body whose fields are in the order of their names.
-        unknown.sort();
-    }
-    let unknown = unknown
-        .into_iter()
-        .map(|path| format!("unknown field \"{path}\""));
-    let found: Vec<String> = match resource.origin {
-        Origin::Builtin => unknown.chain(complaints).collect(),
-        // Custom objects are first read, and then compared with their schema.
-        Origin::Custom => complaints.into_iter().chain(unknown).collect(),
-    };
-    match validation {
-        FieldValidation::Ignore => Ok(Vec::new()),
-        FieldValidation::Warn => Ok(found),
-        FieldValidation::Strict if found.is_empty() => Ok(found),
-        FieldValidation::Strict if verb == Verb::Patch => {
-            let why = format!("strict decoding error: {}", found.join(", "));
-            Err(super::update::unpatchable(new, &why))
-        }
-        FieldValidation::Strict => {
-            let (kind, version) = (&resource.names.kind, new.api_version());
-            let found = found.join(", ");
-            Err(Refusal::bad_request(format!(
-                "{kind} in version \"{version}\" cannot be handled as a {kind}: strict decoding error: {found}",
-                version = version.rsplit('/').next().unwrap_or(version),
-            )))
-        }
-    }
-}
-
-/// When owners are found to be named twice: the sender did it, or somebody who was asked.
-const BEFORE_ADMISSION: &str = "contains duplicate entries";
-const AFTER_ADMISSION: &str = "contains duplicate entries after mutating admission happens";
-
-/// Refuses unknown fields before anything else is looked at, if they are to be refused.
-pub(super) fn check_strictly(
-    resource: &Resource,
-    sent: &Sent,
-    options: &WriteOptions,
-    verb: Verb,
-) -> Result<(), Refusal> {
-    match options.field_validation {
-        FieldValidation::Ignore | FieldValidation::Warn => return Ok(()),
-        FieldValidation::Strict => {}
-    }
-    let mut pruned = sent.object.clone();
-    let unknown = prune(resource, &mut pruned);
-    let complaints = sent.complaints.clone();
-    let validation = options.field_validation;
-    judge_unknown(resource, &pruned, unknown, complaints, validation, verb).map(drop)
-}
-
-/// An owner that is named twice is kept once, and whoever named it is told.
-fn drop_repeated_owners(new: &mut Object, found: &str) -> Option<String> {
-    let owners = new
-        .metadata_mut()
-        .get_mut("ownerReferences")?
-        .as_array_mut()?;
-    let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
-    owners.retain(|owner| {
-        let uid = owner
-            .get("uid")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned();
-        let is_new = seen.insert(owner.to_string());
-        if !is_new {
-            repeated.insert(uid);
-        }
-        is_new
-    });
-    let repeated: Vec<String> = repeated.into_iter().collect();
-    (!repeated.is_empty()).then(|| {
-        format!(
-            ".metadata.ownerReferences {found}; API server dedups owner references in 1.20+, \
-             and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
-            repeated.join(", "),
-        )
-    })
-}
-
-fn fill_in(resource: &Resource, new: &mut Object) {
-    match resource.origin {
-        Origin::Builtin if is_definition(resource) => crd::default(new),
-        Origin::Builtin => builtin::default(resource, new),
-        Origin::Custom => {
-            let mut value = Value::Object(std::mem::take(new));
-            resource.schema.default_fields(&mut value);
-            if let Value::Object(filled) = value {
-                *new = filled;
-            }
-        }
-    }
-}
-
 /// Keeps what an update may not change: the identity of the object, and the half of it that belongs to the
 /// other path.
 fn carry_over(resource: &Resource, new: &mut Object, old: &Object, subresource: Option<&str>) {
@@ -498,6 +297,7 @@ fn carry_over(resource: &Resource, new: &mut Object, old: &Object, subresource: 
         keep(metadata, was, field);
     }
 }
+
 /// A write to `status` changes nothing else; managed fields are worked out later.
 ///
 /// Of built-in kinds it changes the metadata, too.
@@ -639,7 +439,7 @@ pub(super) fn unnamed(verb: Verb, errors: &[FieldError]) -> Refusal {
     Refusal::invalid(subject, errors)
 }
 
-fn is_definition(resource: &Resource) -> bool {
+pub(super) fn is_definition(resource: &Resource) -> bool {
     resource.names.group == "apiextensions.k8s.io"
         && resource.names.plural == "customresourcedefinitions"
 }

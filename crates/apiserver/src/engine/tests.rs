@@ -1,5 +1,7 @@
 //! The engine without anything around it: requests in, answers out, the clock by hand.
 
+mod errands;
+
 use http::Method;
 use rand::SeedableRng as _;
 use serde_json::{Value, json};

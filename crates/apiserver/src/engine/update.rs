@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::create::{Sent, duplicate_fields, sent_object};
-use super::settle::{Incoming, Old, Settled, check_strictly};
+use super::sent::{Sent, duplicate_fields};
+use super::settle::{Incoming, Old, Settled};
 use super::{Answer, Call, Engine, Step, key};
 use crate::key::Key;
 use crate::object::{Object, ObjectExt as _};
@@ -28,13 +28,24 @@ impl Engine {
         call: &Call,
     ) -> Result<Step, Refusal> {
         let options = WriteOptions::read(&call.query, "UpdateOptions")?;
-        let sent = sent_object(resource, call.body.as_ref())?;
-        check_strictly(resource, &sent, &options, call.verb)?;
+        let sent = Sent::whole(resource, call.body.as_ref(), options.field_validation)?;
+        let warnings = sent.warnings.clone();
+        self.update_sent(resource, call, &options, sent)
+            .map_err(|refusal| refusal.with_warnings(warnings))
+    }
+
+    fn update_sent(
+        &mut self,
+        resource: &Arc<Resource>,
+        call: &Call,
+        options: &WriteOptions,
+        sent: Sent,
+    ) -> Result<Step, Refusal> {
         let key = key(resource, call);
         check_name(&sent.object, &key)?;
         let Some(stored) = self.store.get(&key).cloned() else {
             if may_create(resource) && call.target.subresource.is_none() {
-                return self.create_object(resource, call, &options, sent);
+                return self.create_object(resource, call, options, sent);
             }
             return Err(Refusal::not_found(resource.subject(&key.place.name)));
         };
@@ -48,7 +59,7 @@ impl Engine {
                 &[error],
             ));
         }
-        self.replace(resource, call, &options, (&key, &stored), sent)
+        self.replace(resource, call, options, (&key, &stored), sent)
     }
 
     pub(super) fn patch(&mut self, resource: &Arc<Resource>, call: &Call) -> Result<Step, Refusal> {
@@ -70,15 +81,12 @@ impl Engine {
             FieldValidation::Warn | FieldValidation::Strict => refusal,
         })?;
         check_patched(resource, &new)?;
-        check_name(&new, &key)?;
-        let sent = Sent {
-            object: new,
-            complaints: duplicate_fields(&body).chain(stray).collect(),
-            told: None,
-            recorded: false,
-            mismatch: None,
-        };
-        self.replace(resource, call, &options, (&key, &stored), sent)
+        let complaints = duplicate_fields(&body).chain(stray).collect();
+        let sent = Sent::patched(resource, new, complaints, options.field_validation)?;
+        let warnings = sent.warnings.clone();
+        check_name(&sent.object, &key)
+            .and_then(|()| self.replace(resource, call, &options, (&key, &stored), sent))
+            .map_err(|refusal| refusal.with_warnings(warnings))
     }
 
     /// Puts `new` in the place of `stored`, if it may be there.
@@ -165,7 +173,7 @@ fn check_patched(resource: &Resource, new: &Object) -> Result<(), Refusal> {
             super::custom::wrong_kind(resource, new.name(), new.kind(), new.api_version());
         return Err(unpatchable(new, reason(&refusal.message)));
     }
-    match super::settle::wrong_shape(resource, new) {
+    match super::sent::wrong_shape(resource, new) {
         Some(refusal) => Err(unpatchable(new, reason(&refusal.message))),
         None => Ok(()),
     }

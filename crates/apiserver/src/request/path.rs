@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 use super::Route;
+use crate::key::Key;
+use crate::resource::Resource;
 
 /// The part of a path that names objects.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -24,6 +26,24 @@ pub(crate) enum Place {
     #[default]
     Everywhere,
     Namespace(String),
+}
+
+impl Target {
+    /// The path of an object.
+    pub(crate) fn of_object(resource: &Resource, key: &Key) -> Self {
+        let place = match &*key.place.namespace {
+            "" => Place::Everywhere,
+            namespace => Place::Namespace(namespace.to_owned()),
+        };
+        Self {
+            group: resource.names.group.clone(),
+            version: resource.version.clone(),
+            plural: resource.names.plural.clone(),
+            place,
+            name: Some(key.place.name.to_string()),
+            subresource: None,
+        }
+    }
 }
 
 impl Place {

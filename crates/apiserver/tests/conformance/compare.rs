@@ -32,8 +32,11 @@ pub(crate) fn differences(place: &str, ours: &[Exchange], theirs: &[Exchange]) -
     let pairs = ours.iter().zip(theirs);
     pairs
         .flat_map(|(ours, theirs)| {
-            let found = in_answer(&ours.answer, &theirs.answer).into_iter();
-            found.map(|(at, one, other)| Difference {
+            let mut found = in_answer(&ours.answer, &theirs.answer);
+            let asked = |exchange: &Exchange| Value::from(exchange.asked.clone());
+            let (asked, theirs_asked) = (asked(ours), asked(theirs));
+            in_value(&mut found, "asked", Some(&asked), Some(&theirs_asked));
+            found.into_iter().map(|(at, one, other)| Difference {
                 step: format!("{place}, step {}", ours.number),
                 request: ours.title.clone(),
                 place: at,

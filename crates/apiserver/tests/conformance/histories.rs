@@ -8,6 +8,8 @@ mod applies;
 mod author;
 mod body;
 mod deletes;
+mod hooked;
+pub(crate) mod hooks;
 mod kind;
 mod patches;
 mod reads;
@@ -44,6 +46,9 @@ const LENGTH: usize = 25;
 /// So many differences are cut down and told; the others are counted.
 const TOLD: usize = 40;
 
+/// So many differences that followed are told of one that did not happen again.
+const AROUND: usize = 12;
+
 /// What histories are made of, and who answers.
 pub(crate) struct Histories<'a> {
     pub(crate) ours: &'a Side,
@@ -52,7 +57,14 @@ pub(crate) struct Histories<'a> {
     kinds: Vec<Kind>,
     tally: Tally,
     problems: Vec<String>,
-    found: Vec<(Plan, Vec<Value>, Difference)>,
+    found: Vec<Found>,
+}
+
+/// A history with differences that no rule accepts.
+struct Found {
+    plan: Plan,
+    steps: Vec<Value>,
+    differences: Vec<Difference>,
 }
 
 /// One history that is to be written.
@@ -118,10 +130,17 @@ impl<'a> Histories<'a> {
                 Err(why) => self.problems.push(format!("{}: {why}", plan.place)),
                 Ok((steps, theirs, differences)) => {
                     self.tally.add(&self.kinds, &steps, &theirs);
-                    let first = differences
+                    let differences: Vec<_> = differences
                         .into_iter()
-                        .find(|difference| !self.rules.would_accept(difference));
-                    self.found.extend(first.map(|first| (plan, steps, first)));
+                        .filter(|difference| !self.rules.would_accept(difference))
+                        .collect();
+                    if !differences.is_empty() {
+                        self.found.push(Found {
+                            plan,
+                            steps,
+                            differences,
+                        });
+                    }
                 }
             }
         }
@@ -131,7 +150,13 @@ impl<'a> Histories<'a> {
     pub(crate) async fn problems(&mut self) -> Vec<String> {
         let mut problems = std::mem::take(&mut self.problems);
         let mut told = BTreeSet::new();
-        for (number, (plan, steps, difference)) in self.found.iter().enumerate() {
+        for (number, found) in self.found.iter().enumerate() {
+            let Found {
+                plan,
+                steps,
+                differences,
+            } = found;
+            let difference = &differences[0];
             let sort = (
                 sort(&difference.request),
                 shrink::blurred(&difference.place),
@@ -150,7 +175,14 @@ impl<'a> Histories<'a> {
                 place: format!("short-{number}"),
             };
             let shorter = shrink::shrink(&bench, steps, difference).await;
-            let shorter = shorter.unwrap_or_else(|| "it did not happen again".to_owned());
+            let shorter = shorter.unwrap_or_else(|| {
+                let others = differences.iter().skip(1).take(AROUND);
+                let others: Vec<_> = others.map(ToString::to_string).collect();
+                format!(
+                    "it did not happen again; what followed:\n{}",
+                    others.join("\n")
+                )
+            });
             let again = format!(
                 "CONFORMANCE_ONLY={} cargo xtask conform api --seed {}",
                 plan.place, plan.seed

@@ -37,6 +37,7 @@ pub(crate) fn normalise(exchanges: &mut [Exchange], ns: &str) {
     for exchange in &*exchanges {
         choices.learn(&exchange.answer.body);
         choices.learn_refused_name(exchange);
+        exchange.asked.iter().for_each(|asked| choices.learn(asked));
     }
     for exchange in exchanges {
         let sent = exchange.sent.replace(ns, "{ns}");
@@ -46,6 +47,9 @@ pub(crate) fn normalise(exchanges: &mut [Exchange], ns: &str) {
             ns,
         };
         renaming.value(&mut exchange.answer.body);
+        for asked in &mut exchange.asked {
+            renaming.value(asked);
+        }
         for text in exchange.answer.headers.values_mut() {
             *text = renaming.text(text);
         }
@@ -160,6 +164,13 @@ impl Renaming<'_> {
     fn object(&mut self, map: &mut Map<String, Value>) {
         if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
             self.metadata(metadata);
+        }
+        if let Some(Value::String(version)) = map
+            .get_mut("preconditions")
+            .and_then(|wanted| wanted.get_mut("resourceVersion"))
+            && let Ok(number) = version.parse::<u64>()
+        {
+            *version = self.choices.version(number, true);
         }
         if let Some(Value::Array(cells)) = map.get_mut("cells") {
             cells

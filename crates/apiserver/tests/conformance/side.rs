@@ -1,6 +1,7 @@
 //! One of the two APIs: a request goes in, an answer or a stream of lines comes out.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -13,6 +14,8 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
+use crate::histories::hooks::{Asker, World};
+
 /// No answer takes longer, not even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -24,6 +27,8 @@ const HEADERS: [&str; 2] = ["content-type", "warning"];
 pub(crate) struct Side {
     pub(crate) name: &'static str,
     pub(crate) client: Client,
+    /// The webhooks that it asks, and as whom.
+    pub(crate) webhooks: Option<(Arc<World>, Asker)>,
 }
 
 /// An answer, before it is made comparable.
@@ -73,6 +78,13 @@ impl Side {
             Ok((answer, None))
         });
         begun.await.unwrap_or_else(|why| (Answer::none(why), None))
+    }
+
+    /// What webhooks were asked about objects of a namespace since this was last called.
+    pub(crate) fn asked(&self, ns: &str) -> Vec<Value> {
+        let webhooks = self.webhooks.as_ref();
+        let asked = webhooks.map(|(world, asker)| world.asked(*asker, ns));
+        asked.unwrap_or_default()
     }
 
     async fn head(&self, request: Request<Vec<u8>>) -> Result<(Answer, Body), String> {

@@ -28,6 +28,8 @@ pub(crate) struct Exchange {
     /// Everything that was sent, as text: what is written there is no choice of the server's.
     pub(crate) sent: String,
     pub(crate) answer: Answer,
+    /// What webhooks were asked for it.
+    pub(crate) asked: Vec<Value>,
     /// What the step expected of the real API and did not get.
     pub(crate) unexpected: Option<String>,
 }
@@ -54,6 +56,7 @@ type Taken = (String, Answer, Option<String>);
 /// Sends steps one after the other and remembers what they save.
 pub(crate) struct Recorder<'a> {
     side: &'a Side,
+    ns: String,
     values: Values,
     /// The open watches by name, each with what was sent for it.
     streams: BTreeMap<String, (String, Lines)>,
@@ -65,6 +68,7 @@ impl<'a> Recorder<'a> {
     pub(crate) async fn begin(side: &'a Side, ns: &str) -> Result<Self, String> {
         let mut recorder = Recorder {
             side,
+            ns: ns.to_owned(),
             values: Values::default(),
             streams: BTreeMap::new(),
             patience: NEXT_EVENT,
@@ -87,6 +91,7 @@ impl<'a> Recorder<'a> {
             title: step.title.clone(),
             sent,
             answer,
+            asked: self.side.asked(&self.ns),
             unexpected,
         };
         Ok(taken.into_iter().map(exchange).collect())

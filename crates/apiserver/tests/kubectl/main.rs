@@ -74,8 +74,7 @@ async fn compare(program: &Path, plane: &ControlPlane, strictness: Strictness) {
         problems.extend(found.map(ToString::to_string));
     }
     if strictness == Strictness::RulesMustApply && only().is_none() {
-        let unused = rules.unused().into_iter();
-        problems.extend(unused.map(|rule| format!("the rule {rule} accepts nothing")));
+        problems.extend(rules.unused());
     }
     let count = problems.len();
     assert!(
@@ -130,10 +129,9 @@ fn differences(script: &Script, ours: &[Outcome], theirs: &[Outcome]) -> Vec<Dif
             ]
             .into_iter()
             .filter_map(|(place, one, other)| {
-                Difference::between(&one, &other, || {
-                    format!("{}: {}", script.place, ours.command)
-                })
-                .map(|difference| difference.in_its(place))
+                let command = (script.place.as_str(), ours.command.as_str());
+                Difference::between(&one, &other, command)
+                    .map(|difference| difference.in_its(place))
             })
             .collect::<Vec<_>>()
         })

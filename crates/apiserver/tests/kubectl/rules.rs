@@ -1,16 +1,15 @@
 //! Differences that are accepted, as `conformance/kubectl.toml` lists them.
 
-use std::cell::Cell;
 use std::fmt;
-use std::fs;
 use std::path::Path;
 
-use regex::Regex;
-use serde::Deserialize;
+use testkit::accepted::{Accepted, Letters};
 
 /// Where two texts differ.
 #[derive(Clone, Debug)]
 pub(crate) struct Difference {
+    /// Where the script is written.
+    script: String,
     command: String,
     place: &'static str,
     ours: String,
@@ -19,7 +18,11 @@ pub(crate) struct Difference {
 
 impl Difference {
     /// The lines that differ, without those that both begin and end with.
-    pub(crate) fn between(ours: &str, theirs: &str, command: impl Fn() -> String) -> Option<Self> {
+    pub(crate) fn between(
+        ours: &str,
+        theirs: &str,
+        (script, command): (&str, &str),
+    ) -> Option<Self> {
         if ours == theirs {
             return None;
         }
@@ -32,7 +35,8 @@ impl Difference {
         let end = end.take_while(same).count();
         let text = |lines: &[&str]| lines[..lines.len() - end].join("\n");
         Some(Self {
-            command: command(),
+            script: script.to_owned(),
+            command: command.to_owned(),
             place: "",
             ours: text(ours),
             theirs: text(theirs),
@@ -48,6 +52,7 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
+            script,
             command,
             place,
             ours,
@@ -55,102 +60,42 @@ impl fmt::Display for Difference {
         } = self;
         write!(
             f,
-            "{command}: {place}\n--- ours\n{ours}\n--- theirs\n{theirs}"
+            "{script}: {command}: {place}\n--- ours\n{ours}\n--- theirs\n{theirs}"
         )
     }
 }
 
-/// The accepted differences.
-pub(crate) struct Rules(Vec<Rule>);
-
-struct Rule {
-    text: Text,
-    command: Regex,
-    ours: Regex,
-    theirs: Regex,
-    used: Cell<bool>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    difference: Vec<Text>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Text {
-    /// The command without `kubectl`.
-    command: String,
-    /// The lines that differ.
-    ours: String,
-    theirs: String,
-    why: String,
-}
+/// The accepted differences of commands, which are written without `kubectl`.
+pub(crate) struct Rules(Accepted<3>);
 
 impl Rules {
     pub(crate) fn read(file: &Path) -> Result<Self, String> {
-        let tell = |why: String| format!("{}: {why}", file.display());
-        let text = fs::read_to_string(file).map_err(|error| tell(error.to_string()))?;
-        let read = toml_edit::de::from_str(&text);
-        let File { difference } = read.map_err(|error| tell(error.to_string()))?;
-        if let Some(rule) = difference.iter().find(|rule| rule.why.trim().is_empty()) {
-            return Err(tell(format!(
-                "the rule for `{}` has no reason",
-                rule.command
-            )));
-        }
-        Ok(Self(difference.into_iter().map(Rule::new).collect()))
+        let fields = ["command", "ours", "theirs"];
+        Accepted::read(file, fields, Letters::AsWritten).map(Self)
     }
 
     /// Whether a rule accepts the difference.
     pub(crate) fn accept(&self, difference: &Difference) -> bool {
-        let accepting = self.0.iter().find(|rule| rule.accepts(difference));
-        if let Some(rule) = accepting {
-            rule.used.set(true);
-        }
-        accepting.is_some()
+        let Difference {
+            command,
+            ours,
+            theirs,
+            ..
+        } = difference;
+        self.0.accept([command, ours, theirs])
     }
 
-    /// The rules that accepted nothing so far, as text.
+    /// What is wrong with rules that were not needed.
     pub(crate) fn unused(&self) -> Vec<String> {
-        let unused = self.0.iter().filter(|rule| !rule.used.get());
-        unused
-            .map(|rule| format!("`{}`", rule.text.command))
-            .collect()
+        self.0.unused()
     }
-}
-
-impl Rule {
-    fn new(text: Text) -> Self {
-        Self {
-            command: pattern(&format!("*: {}", text.command)),
-            ours: pattern(&text.ours),
-            theirs: pattern(&text.theirs),
-            used: Cell::new(false),
-            text,
-        }
-    }
-
-    fn accepts(&self, difference: &Difference) -> bool {
-        self.command.is_match(&difference.command)
-            && self.ours.is_match(&difference.ours)
-            && self.theirs.is_match(&difference.theirs)
-    }
-}
-
-/// The whole text, with `*` for any part of it.
-fn pattern(text: &str) -> Regex {
-    let escaped = regex::escape(text).replace(r"\*", ".*");
-    Regex::new(&format!("(?s)^{escaped}$")).expect("an escaped text is a pattern")
 }
 
 #[test]
 fn only_lines_that_differ_are_told() {
-    let found = Difference::between("a\nb\nc\n", "a\nx\ny\nc\n", String::new).unwrap();
+    let found = Difference::between("a\nb\nc\n", "a\nx\ny\nc\n", ("", "")).unwrap();
     assert_eq!((found.ours.as_str(), found.theirs.as_str()), ("b", "x\ny"));
-    let found = Difference::between("a\na\n", "a\n", String::new).unwrap();
+    let found = Difference::between("a\na\n", "a\n", ("", "")).unwrap();
     assert_eq!((found.ours.as_str(), found.theirs.as_str()), ("a", ""));
-    assert!(Difference::between("a", "a", String::new).is_none());
+    assert!(Difference::between("a", "a", ("", "")).is_none());
 }

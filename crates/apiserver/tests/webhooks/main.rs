@@ -5,9 +5,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod changing;
+mod collecting;
 mod failing;
-mod hooks;
 mod races;
 mod refusing;
 mod stage;
 mod users;
+
+use testkit::webhooks as hooks;

@@ -296,6 +296,11 @@ impl Stage {
                     fields.remove("uid");
                 }
                 fields.values_mut().for_each(|value| self.normalise(value));
+                // Managed fields name owners by their uids.
+                let named = std::mem::take(fields).into_iter();
+                *fields = named
+                    .map(|(field, value)| (self.named(&field), value))
+                    .collect();
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }

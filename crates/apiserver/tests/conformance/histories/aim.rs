@@ -8,6 +8,7 @@ use std::fmt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 
+use super::hooks::Effect;
 use super::kind::Kind;
 use crate::sequence::Patch;
 
@@ -35,6 +36,10 @@ pub(crate) enum Outcome {
     Invalid,
     BadRequest,
     Unsupported,
+    /// A webhook refused it.
+    Denied,
+    /// A webhook that has to be asked could not be.
+    Unasked,
     /// Nobody aims at it.
     Other,
 }
@@ -54,6 +59,8 @@ pub(crate) enum Task {
     Meet(Aim),
     /// An owner is deleted, and the garbage collector sees to its dependent.
     Collect,
+    /// An object lives under the eyes of webhooks.
+    Hooked(Effect),
 }
 
 /// What can be met everywhere, and its weight.
@@ -93,13 +100,29 @@ const EVERYWHERE: [(Verb, Outcome, usize); 33] = [
     (Verb::DeleteCollection, Outcome::BadRequest, 1),
 ];
 
+/// What webhooks can refuse, everywhere.
+const REFUSED: [(Verb, Outcome); 11] = [
+    (Verb::Create, Outcome::Denied),
+    (Verb::Create, Outcome::Unasked),
+    (Verb::Update, Outcome::Denied),
+    (Verb::Update, Outcome::Unasked),
+    (Verb::Patch(Patch::Json), Outcome::Denied),
+    (Verb::Patch(Patch::Merge), Outcome::Denied),
+    (Verb::Patch(Patch::Merge), Outcome::Unasked),
+    (Verb::Patch(Patch::Apply), Outcome::Denied),
+    (Verb::Patch(Patch::Apply), Outcome::Unasked),
+    (Verb::Delete, Outcome::Denied),
+    (Verb::DeleteCollection, Outcome::Denied),
+];
+
 /// What strategic merge patches of built-in kinds can meet.
-const STRATEGIC: [(Outcome, usize); 5] = [
+const STRATEGIC: [(Outcome, usize); 6] = [
     (Outcome::Done, 6),
     (Outcome::NotFound, 1),
     (Outcome::Conflict, 1),
     (Outcome::Invalid, 2),
     (Outcome::BadRequest, 1),
+    (Outcome::Denied, 1),
 ];
 
 /// What applying can meet.
@@ -143,6 +166,11 @@ pub(crate) fn expected(kind: &Kind) -> Vec<(Aim, usize)> {
             add(verb, false, outcome, weight);
         }
     }
+    for (verb, outcome) in REFUSED {
+        if !collection(&verb) {
+            add(verb, false, outcome, 1);
+        }
+    }
     let absent = if kind.upsert {
         Outcome::Created
     } else {
@@ -179,6 +207,26 @@ pub(crate) fn expected(kind: &Kind) -> Vec<(Aim, usize)> {
     aims
 }
 
+/// What webhooks must have done to writes of a kind.
+pub(crate) fn hooked(kind: &Kind) -> Vec<(Verb, Effect)> {
+    let mut verbs = vec![
+        Verb::Create,
+        Verb::Update,
+        Verb::Patch(Patch::Json),
+        Verb::Patch(Patch::Merge),
+        Verb::Patch(Patch::Apply),
+    ];
+    if !kind.custom {
+        verbs.push(Verb::Patch(Patch::Strategic));
+    }
+    let writes = verbs
+        .into_iter()
+        .flat_map(|verb| Effect::ALL.map(|effect| (verb, effect)));
+    // An object that goes cannot be changed, and of what nobody was asked about its end nothing is seen.
+    let ends = [Effect::Changed, Effect::Warned].map(|effect| (Verb::Delete, effect));
+    writes.chain(ends).collect()
+}
+
 /// All aims of a kind as often as they weigh, in an order by chance.
 pub(crate) fn deck(kind: &Kind, chance: &mut StdRng) -> Vec<Task> {
     let aims = expected(kind).into_iter();
@@ -188,6 +236,7 @@ pub(crate) fn deck(kind: &Kind, chance: &mut StdRng) -> Vec<Task> {
     if !kind.custom && !kind.slow {
         deck.extend([Task::Collect; 2]);
     }
+    deck.extend(Effect::ALL.map(Task::Hooked));
     deck.shuffle(chance);
     deck
 }
@@ -212,7 +261,7 @@ impl fmt::Display for Verb {
 
 impl Outcome {
     /// All of them, in the order of the table.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Done,
         Self::Created,
         Self::NotFound,
@@ -221,8 +270,27 @@ impl Outcome {
         Self::Invalid,
         Self::BadRequest,
         Self::Unsupported,
+        Self::Denied,
+        Self::Unasked,
         Self::Other,
     ];
+
+    /// The label of objects that webhooks take so.
+    pub(crate) fn hook(self) -> &'static str {
+        match self {
+            Self::Denied => "deny",
+            Self::Unasked => "lost",
+            Self::Done
+            | Self::Created
+            | Self::NotFound
+            | Self::AlreadyExists
+            | Self::Conflict
+            | Self::Invalid
+            | Self::BadRequest
+            | Self::Unsupported
+            | Self::Other => "none",
+        }
+    }
 
     /// What an answer comes to.
     pub(crate) fn of(code: Option<u16>, reason: Option<&str>) -> Self {
@@ -235,6 +303,8 @@ impl Outcome {
             (Some(422), _) => Self::Invalid,
             (Some(400), _) => Self::BadRequest,
             (Some(415), _) => Self::Unsupported,
+            (Some(403), _) => Self::Denied,
+            (Some(500), Some("InternalError")) => Self::Unasked,
             (Some(_) | None, _) => Self::Other,
         }
     }
@@ -251,6 +321,8 @@ impl fmt::Display for Outcome {
             Self::Invalid => "invalid",
             Self::BadRequest => "bad request",
             Self::Unsupported => "unsupported",
+            Self::Denied => "denied",
+            Self::Unasked => "unasked",
             Self::Other => "other",
         })
     }

@@ -4,28 +4,17 @@ use serde_json::{Value, json};
 
 use super::aim::{Aim, Outcome};
 use super::author::{Author, Draft};
+use super::hooked::{MARKER, labelled};
 
 /// Those who apply. The first two write in other ways, too.
 const APPLIERS: [&str; 3] = ["alice", "bob", "carol"];
 
 impl Author<'_> {
     pub(super) async fn apply(&mut self, aim: Aim) -> Result<(), String> {
-        let name = match aim.outcome {
-            Outcome::Created => self.absent().await?,
-            Outcome::Done
-            | Outcome::NotFound
-            | Outcome::AlreadyExists
-            | Outcome::Conflict
-            | Outcome::Invalid
-            | Outcome::BadRequest
-            | Outcome::Unsupported
-            | Outcome::Other => self.existing().await?,
-        };
+        let (name, path) = self.subject(aim).await?;
+        let hooked = matches!(aim.outcome, Outcome::Denied | Outcome::Unasked);
         let manager = self.pick(&APPLIERS)?;
-        let mut path = self.path(&name);
-        if aim.status {
-            path.push_str("/status");
-        }
+        let manager = if hooked { MARKER } else { manager };
         // kube-apiserver tells of conflicts with several managers in an order by chance.
         let mut draft = Draft::new("PATCH", path)
             .detail("type", "apply")
@@ -39,7 +28,7 @@ impl Author<'_> {
             draft.query.push(format!("fieldManager={manager}"));
         }
         let may_force = !matches!(aim.outcome, Outcome::Conflict | Outcome::Created);
-        if may_force && self.in_hundred(70) {
+        if hooked || may_force && self.in_hundred(70) {
             draft.query.push("force=true".to_owned());
         }
         let draft = match aim.outcome {
@@ -56,6 +45,11 @@ impl Author<'_> {
             Outcome::Done if aim.status => {
                 let mut body = self.bare(&name);
                 json_patch::merge(&mut body, &self.pick(&self.kind.statuses.clone())?);
+                draft.detail("body", body)
+            }
+            Outcome::Denied | Outcome::Unasked => {
+                let mut body = self.bare(&name);
+                json_patch::merge(&mut body, &labelled(aim.outcome.hook()));
                 draft.detail("body", body)
             }
             Outcome::Done
@@ -88,15 +82,18 @@ impl Author<'_> {
             for refused in ["managedFields", "generateName", "generation"] {
                 metadata.remove(refused);
             }
-            // kube-apiserver keeps the empty maps and lists of a custom object that is applied until its next write.
-            let is_empty = |value: &Value| *value == json!({}) || *value == json!([]);
-            metadata.retain(|_, value| !is_empty(value));
+            if self.kind.custom {
+                // kube-apiserver stores what is empty in the metadata of a custom object and does not show it: the next write that
+                // changes nothing is one all the same.
+                let is_empty = |value: &Value| *value == json!({}) || *value == json!([]);
+                metadata.retain(|_, value| !is_empty(value));
+            }
         }
         Ok(body)
     }
 
     /// An object with nothing but its name.
-    fn bare(&self, name: &str) -> Value {
+    pub(super) fn bare(&self, name: &str) -> Value {
         json!({
             "apiVersion": self.kind.api_version,
             "kind": self.kind.kind,

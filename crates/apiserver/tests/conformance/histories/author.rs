@@ -12,7 +12,7 @@ use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::{Map, Value, json};
 
-use super::aim::{Task, Verb};
+use super::aim::{Aim, Outcome, Task, Verb};
 use super::kind::Kind;
 use crate::sequence::{self, Patch};
 use crate::side::{Answer, Side};
@@ -22,7 +22,7 @@ use crate::transcript::{Exchange, Recorder};
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
 /// A name that no object ever has.
-pub(super) const NOBODY: &str = "nobody";
+const NOBODY: &str = "nobody";
 
 /// A history, and what the embedded API answered while it was written.
 pub(crate) struct History {
@@ -110,6 +110,7 @@ impl Author<'_> {
     async fn perform(&mut self, task: Task) -> Result<(), String> {
         let aim = match task {
             Task::Collect => return self.collect().await,
+            Task::Hooked(effect) => return self.hooked(effect).await,
             Task::Meet(aim) => aim,
         };
         match aim.verb {
@@ -120,7 +121,7 @@ impl Author<'_> {
             Verb::Update => self.update(aim).await,
             Verb::Patch(Patch::Apply) => self.apply(aim).await,
             Verb::Patch(patch) => self.patch(patch, aim).await,
-            Verb::Delete => self.delete(aim.outcome).await,
+            Verb::Delete => self.delete(aim).await,
             Verb::DeleteCollection => self.delete_collection(aim.outcome).await,
         }
     }
@@ -204,6 +205,11 @@ impl Author<'_> {
         past.choose(&mut self.chance).map(|past| (*past).clone())
     }
 
+    /// Forgets all versions, so that nothing begins at one of them.
+    pub(super) fn forget_versions(&mut self) {
+        self.sightings.clear();
+    }
+
     /// Any version that was saved.
     pub(super) fn any_version(&mut self) -> Option<String> {
         let all: Vec<_> = self.sightings.values().flatten().collect();
@@ -216,6 +222,26 @@ impl Author<'_> {
         let request = Request::get(path).body(Vec::new()).ok()?;
         let answer = self.side.send(request).await;
         (answer.code == Some(200)).then_some(answer.body)
+    }
+
+    /// The object that a step with this aim is about, and its path: nobody, somebody who is not there yet, or somebody who is.
+    pub(super) async fn subject(&mut self, aim: Aim) -> Result<(String, String), String> {
+        let name = match aim.outcome {
+            Outcome::NotFound => self.name(NOBODY),
+            Outcome::Created => self.absent().await?,
+            Outcome::Done
+            | Outcome::AlreadyExists
+            | Outcome::Conflict
+            | Outcome::Invalid
+            | Outcome::BadRequest
+            | Outcome::Unsupported
+            | Outcome::Denied
+            | Outcome::Unasked
+            | Outcome::Other => self.existing().await?,
+        };
+        let below = if aim.status { "/status" } else { "" };
+        let path = format!("{}{below}", self.path(&name));
+        Ok((name, path))
     }
 
     /// The name of an object that is there; if need be, one is made.

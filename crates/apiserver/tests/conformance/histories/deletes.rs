@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::aim::Outcome;
-use super::author::{Author, Draft, NOBODY};
-
-/// A uid that no object has.
-const OTHER_UID: &str = "11111111-2222-3333-4444-555555555555";
+use super::aim::{Aim, Outcome};
+use super::author::{Author, Draft};
+use super::hooked::refused_deletion;
+use super::writes::OTHER_UID;
 
 /// What an owner may be deleted with.
 const POLICIES: [&str; 3] = ["", "Background", "Foreground"];
@@ -30,24 +29,14 @@ impl Author<'_> {
         self.gone(name).await
     }
 
-    pub(super) async fn delete(&mut self, outcome: Outcome) -> Result<(), String> {
+    pub(super) async fn delete(&mut self, aim: Aim) -> Result<(), String> {
         if self.kind.slow {
             // What is told while a delete goes on is up to the speed of controllers.
             self.read_watches().await?;
         }
-        let name = match outcome {
-            Outcome::NotFound => self.name(NOBODY),
-            Outcome::Done
-            | Outcome::Created
-            | Outcome::AlreadyExists
-            | Outcome::Conflict
-            | Outcome::Invalid
-            | Outcome::BadRequest
-            | Outcome::Unsupported
-            | Outcome::Other => self.existing().await?,
-        };
-        let draft = Draft::new("DELETE", self.path(&name));
-        match outcome {
+        let (name, path) = self.subject(aim).await?;
+        let draft = Draft::new("DELETE", path);
+        match aim.outcome {
             Outcome::Conflict => {
                 let wanted = if self.in_hundred(40) {
                     json!({ "uid": OTHER_UID })
@@ -76,10 +65,16 @@ impl Author<'_> {
                 self.send(draft.detail("body", bad)).await.map(drop)
             }
             Outcome::NotFound => self.send(draft).await.map(drop),
+            Outcome::Denied => {
+                self.held(&name).await?;
+                let draft = draft.detail("body", refused_deletion());
+                self.send(draft).await.map(drop)
+            }
             Outcome::Done
             | Outcome::Created
             | Outcome::AlreadyExists
             | Outcome::Unsupported
+            | Outcome::Unasked
             | Outcome::Other => self.good_delete(draft, &name).await,
         }
     }
@@ -124,6 +119,10 @@ impl Author<'_> {
         if slowly || self.kind.slow {
             self.gone(name).await?;
         }
+        if slowly && self.kind.slow {
+            // In which order controllers let go of it is up to them: no watch begins before.
+            self.forget_versions();
+        }
         Ok(())
     }
 
@@ -137,7 +136,12 @@ impl Author<'_> {
             draft.query.push("labelSelector=colour%20in".to_owned());
             return self.send(draft).await.map(drop);
         }
-        if self.in_hundred(70) {
+        if outcome == Outcome::Denied {
+            let name = self.existing().await?;
+            self.held(&name).await?;
+            draft = draft.detail("body", refused_deletion());
+        }
+        if outcome != Outcome::Denied && self.in_hundred(70) {
             let more = self.pick(&["colour%3Dred", "colour%21%3Dred", "size"])?;
             selector.push_str(if selector.is_empty() { "" } else { "," });
             selector.push_str(more);
@@ -145,7 +149,7 @@ impl Author<'_> {
         if !selector.is_empty() {
             draft.query.push(format!("labelSelector={selector}"));
         }
-        if self.in_hundred(25) {
+        if outcome != Outcome::Denied && self.in_hundred(25) {
             draft.query.push("dryRun=All".to_owned());
         }
         self.send(draft).await.map(drop)

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::aim::{Aim, Outcome};
 use super::applies::drop_nulls;
-use super::author::{Author, Draft, NOBODY};
+use super::author::{Author, Draft};
+use super::hooked::labelled;
 use crate::sequence::Patch;
 
 /// JSON patches that cannot be carried out.
@@ -17,21 +18,7 @@ const IMPOSSIBLE: [&str; 4] = [
 
 impl Author<'_> {
     pub(super) async fn patch(&mut self, patch: Patch, aim: Aim) -> Result<(), String> {
-        let name = match aim.outcome {
-            Outcome::NotFound => self.name(NOBODY),
-            Outcome::Done
-            | Outcome::Created
-            | Outcome::AlreadyExists
-            | Outcome::Conflict
-            | Outcome::Invalid
-            | Outcome::BadRequest
-            | Outcome::Unsupported
-            | Outcome::Other => self.existing().await?,
-        };
-        let mut path = self.path(&name);
-        if aim.status {
-            path.push_str("/status");
-        }
+        let (name, path) = self.subject(aim).await?;
         let draft = Draft::new("PATCH", path)
             .query(self.options())
             .detail("type", patch.word());
@@ -53,6 +40,11 @@ impl Author<'_> {
                 } else {
                     self.invalid_change()?
                 };
+                let change = self.written(patch, &name, change).await;
+                draft.detail("body", change)
+            }
+            Outcome::Denied | Outcome::Unasked => {
+                let change = labelled(aim.outcome.hook());
                 let change = self.written(patch, &name, change).await;
                 draft.detail("body", change)
             }
@@ -118,7 +110,7 @@ impl Author<'_> {
     }
 
     /// A merge patch in another form.
-    async fn written(&self, patch: Patch, name: &str, change: Value) -> Value {
+    pub(super) async fn written(&self, patch: Patch, name: &str, change: Value) -> Value {
         match patch {
             Patch::Merge | Patch::Strategic | Patch::Apply => change,
             Patch::Json => {
@@ -133,7 +125,7 @@ impl Author<'_> {
 
 impl Patch {
     /// As it is written in sequences.
-    fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::Json => "json",
             Self::Merge => "merge",

@@ -4,7 +4,7 @@ use rand::Rng as _;
 use serde_json::{Value, json};
 
 use super::aim::{Aim, Outcome};
-use super::author::{Author, Draft, NOBODY, Open};
+use super::author::{Author, Draft, Open};
 use super::body::{escaped, parsed};
 
 /// Label selectors, each with labels that match.
@@ -67,21 +67,7 @@ struct Selection {
 
 impl Author<'_> {
     pub(super) async fn get(&mut self, aim: Aim) -> Result<(), String> {
-        let name = match aim.outcome {
-            Outcome::NotFound => self.name(NOBODY),
-            Outcome::Done
-            | Outcome::Created
-            | Outcome::AlreadyExists
-            | Outcome::Conflict
-            | Outcome::Invalid
-            | Outcome::BadRequest
-            | Outcome::Unsupported
-            | Outcome::Other => self.existing().await?,
-        };
-        let mut path = self.path(&name);
-        if aim.status {
-            path.push_str("/status");
-        }
+        let (_, path) = self.subject(aim).await?;
         let mut draft = Draft::new("GET", path);
         if self.in_hundred(25) {
             draft.query = self.not_older().await?;
@@ -104,6 +90,8 @@ impl Author<'_> {
             | Outcome::AlreadyExists
             | Outcome::Conflict
             | Outcome::Unsupported
+            | Outcome::Denied
+            | Outcome::Unasked
             | Outcome::Other => return self.good_list(draft).await,
         }
         self.send(draft).await.map(drop)
@@ -172,6 +160,8 @@ impl Author<'_> {
             | Outcome::AlreadyExists
             | Outcome::Conflict
             | Outcome::Unsupported
+            | Outcome::Denied
+            | Outcome::Unasked
             | Outcome::Other => return self.good_watch(draft).await,
         };
         draft.query.push(refused.to_owned());

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::aim::{self, Aim, Outcome, Verb};
+use super::hooks::{Effect, LABEL};
 use super::kind::Kind;
 use crate::sequence::Patch;
 use crate::transcript::Exchange;
@@ -14,6 +15,8 @@ use crate::transcript::Exchange;
 #[derive(Default)]
 pub(crate) struct Tally {
     counts: BTreeMap<(String, Verb, bool), BTreeMap<Outcome, usize>>,
+    /// Of those, what webhooks had a say in.
+    hooked: BTreeMap<(String, Verb), BTreeMap<Effect, usize>>,
     /// All steps, those that are in no cell among them.
     pub(crate) operations: usize,
 }
@@ -31,6 +34,12 @@ impl Tally {
             let outcome = Outcome::of(exchange.answer.code, reason);
             let row = self.counts.entry((kind.kind.clone(), verb, status));
             *row.or_default().entry(outcome).or_default() += 1;
+            let hooked = self.hooked.entry((kind.kind.clone(), verb)).or_default();
+            for effect in Effect::ALL {
+                if happened(effect, exchange) {
+                    *hooked.entry(effect).or_default() += 1;
+                }
+            }
         }
     }
 
@@ -41,9 +50,20 @@ impl Tally {
             aims.map(move |(aim, _)| (kind, aim))
         });
         let missing = expected.filter(|(kind, aim)| self.count(kind, *aim) == 0);
-        missing
-            .map(|(kind, aim)| format!("{} never met `{}`", row(kind, aim), aim.outcome))
-            .collect()
+        let missing =
+            missing.map(|(kind, aim)| format!("{} never met `{}`", row(kind, aim), aim.outcome));
+        let effects = kinds.iter().flat_map(|kind| {
+            let cells = aim::hooked(kind).into_iter();
+            cells.map(move |(verb, effect)| (kind, verb, effect))
+        });
+        let unmet = effects.filter(|(kind, verb, effect)| {
+            let row = self.hooked.get(&(kind.kind.clone(), *verb));
+            row.is_none_or(|row| !row.contains_key(effect))
+        });
+        let unmet = unmet.map(|(kind, verb, effect)| {
+            format!("{} {verb} never met a webhook: `{effect}`", kind.kind)
+        });
+        missing.chain(unmet).collect()
     }
 
     fn count(&self, kind: &Kind, aim: Aim) -> usize {
@@ -67,8 +87,37 @@ impl Tally {
                 let _infallible = write!(text, "{count:>12}");
             }
         }
+        let _infallible = write!(text, "\n\n{:<45}", "webhooks had a say in");
+        for effect in Effect::ALL {
+            let _infallible = write!(text, "{effect:>12}");
+        }
+        for ((kind, verb), row) in &self.hooked {
+            let counts = Effect::ALL.map(|effect| row.get(&effect).copied().unwrap_or_default());
+            if counts.iter().all(|count| *count == 0) {
+                continue;
+            }
+            let _infallible = write!(text, "\n{kind:<20} {verb:<24}");
+            for count in counts {
+                let _infallible = write!(text, "{count:>12}");
+            }
+        }
         let _infallible = write!(text, "\n{} operations", self.operations);
         text
+    }
+}
+
+/// Whether webhooks did this to a write.
+fn happened(effect: Effect, exchange: &Exchange) -> bool {
+    let asked = |word: &str| exchange.asked.iter().any(|asked| asked["webhook"] == word);
+    let answer = &exchange.answer;
+    match effect {
+        Effect::Changed => asked("change") && asked("late"),
+        Effect::Warned => asked("warn") && asked("observe"),
+        // Who is not there hears of nothing.
+        Effect::Ignored => {
+            let done = answer.code.is_some_and(|code| code < 300);
+            done && answer.body["metadata"]["labels"][LABEL] == effect.word()
+        }
     }
 }
 

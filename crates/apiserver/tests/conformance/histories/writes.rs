@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::aim::{Aim, Outcome};
-use super::author::{Author, Draft, NOBODY};
+use super::author::{Author, Draft};
+use super::hooked::labelled;
 
 /// A uid that no object has.
-const OTHER_UID: &str = "11111111-2222-3333-4444-555555555555";
+pub(super) const OTHER_UID: &str = "11111111-2222-3333-4444-555555555555";
 
 impl Author<'_> {
     /// Makes a plain object, for others to meet.
@@ -32,6 +33,13 @@ impl Author<'_> {
             Outcome::BadRequest => {
                 let name = self.absent().await?;
                 self.unfit_body(&name, &mut draft)?
+            }
+            Outcome::Denied | Outcome::Unasked => {
+                draft.query = self.options();
+                let name = self.absent().await?;
+                let mut body = self.body(&name)?;
+                json_patch::merge(&mut body, &labelled(outcome.hook()));
+                body
             }
             Outcome::Done
             | Outcome::Created
@@ -92,21 +100,7 @@ impl Author<'_> {
     }
 
     pub(super) async fn update(&mut self, aim: Aim) -> Result<(), String> {
-        let name = match aim.outcome {
-            Outcome::NotFound => self.name(NOBODY),
-            Outcome::Created => self.absent().await?,
-            Outcome::Done
-            | Outcome::AlreadyExists
-            | Outcome::Conflict
-            | Outcome::Invalid
-            | Outcome::BadRequest
-            | Outcome::Unsupported
-            | Outcome::Other => self.existing().await?,
-        };
-        let mut path = self.path(&name);
-        if aim.status {
-            path.push_str("/status");
-        }
+        let (name, path) = self.subject(aim).await?;
         let mut draft = Draft::new("PUT", path);
         if aim.outcome != Outcome::BadRequest {
             draft.query = self.options();
@@ -139,6 +133,10 @@ impl Author<'_> {
             Outcome::BadRequest => {
                 let body = self.unfit_update(&name, &mut draft)?;
                 draft.detail("body", body)
+            }
+            Outcome::Denied | Outcome::Unasked => {
+                let change = labelled(aim.outcome.hook());
+                self.edit(draft, &name, change).await?
             }
             Outcome::Done | Outcome::AlreadyExists | Outcome::Unsupported | Outcome::Other => {
                 self.good_update(draft, &name, aim.status).await?
@@ -173,7 +171,12 @@ impl Author<'_> {
     }
 
     /// An update as clients make it: the object is read, changed and sent back.
-    async fn edit(&mut self, draft: Draft, name: &str, change: Value) -> Result<Draft, String> {
+    pub(super) async fn edit(
+        &mut self,
+        draft: Draft,
+        name: &str,
+        change: Value,
+    ) -> Result<Draft, String> {
         let object = self.fresh("o");
         let get = Draft::new("GET", self.path(name));
         self.send(get.detail("save", json!({ &object: "" })))

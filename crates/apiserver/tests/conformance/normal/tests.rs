@@ -13,6 +13,7 @@ fn exchange(sent: &str, body: Value) -> Exchange {
         ..Answer::default()
     };
     Exchange {
+        asked: Vec::new(),
         number: 1,
         title: String::new(),
         sent: sent.to_owned(),
