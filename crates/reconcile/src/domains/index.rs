@@ -532,9 +532,8 @@ impl Domains {
 
 fn domain_of(claim: &Claim) -> Option<&Name> {
     match claim {
-        Claim::Domain(domain) => Some(domain),
-        // Nobody can use it, but it belongs to whoever asked for it.
-        Claim::Refused(domain, _) => Some(domain),
+        // One that nobody can use belongs to whoever asked for it all the same.
+        Claim::Domain(domain) | Claim::Refused(domain, _) => Some(domain),
         Claim::Invalid(_) => None,
     }
 }

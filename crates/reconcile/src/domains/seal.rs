@@ -4,7 +4,7 @@
 //! its uid, so that one that is deleted and made again inherits nothing; a domain by its canonical form. Each kind of word
 //! begins with its own name: a token can never pass for a proof.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use dns::Name;
 use ring::hmac;
@@ -78,7 +78,11 @@ fn message(parts: &[&str]) -> Vec<u8> {
 
 /// Lower-case hexadecimal: what every form for DNS records takes as it is.
 pub(super) fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+    let mut text = String::with_capacity(2 * octets.len());
+    for octet in octets {
+        let _ = write!(text, "{octet:02x}");
+    }
+    text
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

@@ -17,7 +17,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The rules and tls entries of an Ingress, and what answers where no rule does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -279,10 +279,7 @@ pub(super) fn hosts(entry: &Value) -> Vec<&str> {
 
 /// The same rule under another host.
 pub(super) fn rehosted(rule: &Value, host: &str) -> Value {
-    let mut rule = match rule {
-        Value::Object(fields) => fields.clone(),
-        _ => Map::new(),
-    };
+    let mut rule = rule.as_object().cloned().unwrap_or_default();
     rule.insert("host".to_owned(), json!(host));
     Value::Object(rule)
 }

@@ -163,13 +163,16 @@ struct Raw {
     value: Vec<u8>,
 }
 
+/// Objects with their revisions, as they were sent.
+type Whole = Vec<(Key, u64, Bytes)>;
+
 /// Reads all entries, while another core verifies those that were read before. What they add up to, the objects among
 /// them, and what is wrong with the others.
 fn read_all(
     table: &Table,
     revision: u64,
     sealer: &Sealer,
-) -> Result<(Tally, Vec<(Key, u64, Bytes)>, Vec<String>), Unreadable> {
+) -> Result<(Tally, Whole, Vec<String>), Unreadable> {
     thread::scope(|scope| {
         let (groups, read) = mpsc::sync_channel(GROUPS_AHEAD);
         let verifier = scope.spawn(move || verify(read.into_iter().flatten(), sealer));
