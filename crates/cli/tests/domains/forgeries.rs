@@ -175,6 +175,8 @@ async fn a_proven_host_is_not_exchanged_for_another() {
     let up = Up::start().await;
     let tenant = up.somebody("tenant");
     tenant.create("shop", &ingress("web", &[DOMAIN])).await;
+    // Somebody goes on using it, or the claim would go with its last user.
+    tenant.create("shop", &ingress("stays", &[DOMAIN])).await;
     tenant.prove(DOMAIN, "web").await;
     let back = |it: &Value| hosts(it).first().is_some_and(|it| it == DOMAIN);
     let web = tenant.until_ingress("shop", "web", back).await;

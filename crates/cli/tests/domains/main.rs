@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod bind;
+mod cluster;
 mod forgeries;
 mod hand;
 mod journey;

@@ -25,13 +25,12 @@ async fn hosts_that_nobody_can_prove_are_refused_by_field() {
         ("co.uk", "public suffix"),
         ("*.co.uk", "public suffix"),
         ("*.github.io", "public suffix"),
-        ("com", "public suffix"),
         ("apps.example.net", "managed domain"),
         ("*.apps.example.net", "managed domain"),
         ("me.apps.example.net", "managed domain"),
         ("api.default.svc.cluster.local", "cluster's domain"),
         ("printer.local", "special-use"),
-        ("localhost", "special-use"),
+        ("x.onion", "special-use"),
     ];
     for (host, why) in cases {
         let wanted = ingress("web", &["ok.example.com", host]);
@@ -129,7 +128,7 @@ async fn a_rule_without_a_host_and_the_default_backend_are_served_at_the_managed
     let tenant = up.somebody("tenant");
     let backend = json!({ "service": { "name": "rest", "port": { "number": 8080 } } });
     let mut open = ingress("open", &["www.example.com"]);
-    open["spec"]["rules"][1] = rule(None);
+    open["spec"]["rules"] = json!([rule(None), rule(Some("www.example.com"))]);
     open["spec"]["defaultBackend"] = backend.clone();
     let created = tenant.create("shop", &open).await;
     let managed = only_host(&created);
