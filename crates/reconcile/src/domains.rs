@@ -30,7 +30,7 @@ mod verification;
 mod wish;
 
 pub use decide::{IngressDecision, IngressView, decide as decide_ingress};
-pub use gate::{Asked, Fill, Gated, House, gate, uses};
+pub use gate::{Asked, Fill, Gated, House, gate, may_stand, uses};
 pub use index::{Domains, Key, Touched, claim, claim_name};
 pub use managed::{Guid, ManagedDomain};
 pub use publish::{HostView, RecordWrite, StandingRecord, decide as decide_host};

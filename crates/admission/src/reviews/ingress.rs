@@ -6,7 +6,7 @@ use kube::api::PostParams;
 use kube::core::DynamicObject;
 use reconcile::ObjectKey;
 use reconcile::domains::{
-    Asked, Fill, Gated, Guid, House as GateHouse, ManagedDomain, claim, claim_name, gate,
+    Asked, Fill, Gated, Guid, House as GateHouse, ManagedDomain, claim, claim_name, gate, may_stand,
 };
 use serde_json::Value;
 use tracing::{info, warn};
@@ -59,19 +59,14 @@ pub(super) async fn validate(house: &House, question: &Question) -> Verdict {
         Ok(facts) => facts,
         Err(why) => return forbidden(verdict, &why),
     };
-    let object = value(object);
-    let asked = Asked {
-        object: &object,
-        old: Some(&object),
-    };
-    match judge(house, managed, &facts, asked) {
-        Ok(gated) if gated.object["spec"] == object["spec"] => verdict,
-        Ok(_) => forbidden(
-            verdict,
-            "spec: another webhook has put back a host that is not verified in this namespace",
-        ),
-        Err(problems) => invalid(verdict, &problems),
+    let drawn = Guid::new(rand::random());
+    if may_stand(&value(object), gate_house(house, managed, &facts, &drawn)) {
+        return verdict;
     }
+    forbidden(
+        verdict,
+        "another webhook has put back a host that is not verified in this namespace",
+    )
 }
 
 fn judge(
@@ -81,14 +76,26 @@ fn judge(
     asked: Asked<'_>,
 ) -> Result<Gated, Vec<api::Problem>> {
     let drawn = Guid::new(rand::random());
-    let house = GateHouse {
+    gate(
+        asked,
+        gate_house(house, managed, facts, &drawn),
+        Fill::AsAsked,
+    )
+}
+
+fn gate_house<'a>(
+    house: &'a House,
+    managed: &'a ManagedDomain,
+    facts: &'a Facts,
+    drawn: &'a Guid,
+) -> GateHouse<'a> {
+    GateHouse {
         managed,
         key: &house.keyring,
         namespace_uid: &facts.namespace_uid,
         verified: &facts.verified,
-        drawn: &drawn,
-    };
-    gate(asked, house, Fill::AsAsked)
+        drawn,
+    }
 }
 
 /// Claims what nobody has claimed yet. If that fails, the Ingress waits all the same, and the controller claims it later.

@@ -115,6 +115,34 @@ pub fn uses(
     gated.map(|it| it.uses).unwrap_or_default()
 }
 
+/// Whether an Ingress may stand as it is: it serves no host that is not proven, in no way that is known.
+///
+/// Rules that say the same under the managed host can be read as each other's copies, so where they stand and how often is
+/// not compared.
+pub fn may_stand(ingress: &Value, house: House<'_>) -> bool {
+    let asked = Asked {
+        object: ingress,
+        old: Some(ingress),
+    };
+    let Ok(gated) = gate(asked, house, Fill::AsAsked) else {
+        return false;
+    };
+    let mut may = served(&gated.object);
+    may.insert(gated.guid.host(house.managed));
+    let mut powers = POWERS.iter().map(|(key, _)| key);
+    ingress["spec"]["defaultBackend"].is_null()
+        && served(ingress).is_subset(&may)
+        && powers.all(|key| annotation_of(ingress, key) == annotation_of(&gated.object, key))
+}
+
+/// The hosts of an Ingress; an empty one for a rule without.
+fn served(ingress: &Value) -> BTreeSet<String> {
+    let said = Said::of(ingress);
+    let rules = said.rules.iter().map(host);
+    let served = rules.chain(said.tls.iter().flat_map(hosts));
+    served.map(str::to_owned).collect()
+}
+
 /// How a host stands.
 enum Standing {
     /// The managed host of this Ingress.

@@ -3,6 +3,7 @@
 mod door;
 mod edits;
 mod index;
+mod standing;
 mod verification;
 
 use std::collections::BTreeSet;

@@ -1,0 +1,172 @@
+//! `zonewright up` with a managed domain, over the zones of the example.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use domain::base::iana::Rtype;
+use domain::base::{Message, MessageBuilder, Name, ParsedName};
+use domain::rdata::AllRecordData;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::eventually;
+use tokio::time::timeout;
+
+use crate::hand::Hand;
+
+/// More than anything here takes on a busy machine.
+pub(crate) const SOON: Duration = Duration::from_mins(1);
+
+/// Where every Ingress gets a host.
+pub(crate) const MANAGED: &str = "apps.example.net";
+
+/// How long an answer may take: a datagram to this machine is not lost.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// How often a start is tried when others take its port. One collision is rare already.
+const ATTEMPTS: usize = 5;
+
+/// A file of the example, or all of them.
+pub(crate) fn example(file: &str) -> PathBuf {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/domains");
+    examples.join(file)
+}
+
+/// `zonewright up`, ready. It goes when this value does, or the thread that started it.
+pub(crate) struct Up {
+    child: Child,
+    config: Config,
+    pub(crate) dns: SocketAddr,
+    _directory: TempDir,
+}
+
+impl Up {
+    /// With the zones of the example; it verifies domains by asking itself.
+    pub(crate) async fn start() -> Up {
+        Up::start_with(&example("zones.yaml"), None).await
+    }
+
+    /// With a file of choice; it verifies domains by asking `resolver`, or itself.
+    pub(crate) async fn start_with(file: &Path, resolver: Option<SocketAddr>) -> Up {
+        for _ in 1..ATTEMPTS {
+            if let Some(up) = start_once(file, resolver).await {
+                return up;
+            }
+        }
+        start_once(file, resolver).await.expect("it starts")
+    }
+
+    /// Whoever may do everything.
+    pub(crate) fn admin(&self) -> Hand {
+        Hand::new(self.client(None))
+    }
+
+    /// Whoever is called so, and in no group that matters.
+    pub(crate) fn somebody(&self, user: &str) -> Hand {
+        Hand::new(self.client(Some(user)))
+    }
+
+    /// Ourselves, as the API knows us: by this name anything can be written that a bug of ours could write.
+    pub(crate) fn ourselves(&self) -> Hand {
+        self.somebody("system:serviceaccount:zonewright-system:zonewright")
+    }
+
+    fn client(&self, user: Option<&str>) -> Client {
+        let mut config = self.config.clone();
+        config.auth_info.impersonate = user.map(str::to_owned);
+        Client::try_from(config).unwrap()
+    }
+
+    /// Waits until a name has an answer of which something holds.
+    pub(crate) async fn until_answer(&self, host: &str, holds: impl Fn(&str) -> bool) {
+        until_answer(self.dns, host, holds).await;
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        // Both fail only if it is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+async fn start_once(file: &Path, resolver: Option<SocketAddr>) -> Option<Up> {
+    let directory = TempDir::new().unwrap();
+    let dns = free_address();
+    let resolver = resolver.unwrap_or(dns).to_string();
+    let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
+    command
+        .args(["up", "--ephemeral", "-o", "json", "-f"])
+        .arg(file)
+        .args(["--api", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+        .args(["--dns", &dns.to_string(), "--resolver", &resolver])
+        .args(["--managed-domain", MANAGED])
+        .current_dir(directory.path());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut line).unwrap();
+    if line.is_empty() {
+        // Somebody has taken the port, or it would say so again.
+        child.wait().unwrap();
+        return None;
+    }
+    let ready: Value = serde_json::from_str(&line).unwrap();
+    let kubeconfig = Kubeconfig::read_from(ready["kubeconfig"].as_str().unwrap()).unwrap();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+    Some(Up {
+        child,
+        config: config.unwrap(),
+        dns,
+        _directory: directory,
+    })
+}
+
+/// A port that was free over UDP and TCP a moment ago.
+pub(crate) fn free_address() -> SocketAddr {
+    loop {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        if UdpSocket::bind(address).is_ok() {
+            return address;
+        }
+    }
+}
+
+/// Waits until a name server says something about a host of which something holds.
+pub(crate) async fn until_answer(server: SocketAddr, host: &str, holds: impl Fn(&str) -> bool) {
+    let what = format!("another answer about {host}");
+    let seen = eventually(SOON, &what, async || {
+        let answer = ask(server, host).await;
+        if holds(&answer) { Ok(()) } else { Err(answer) }
+    });
+    seen.await.unwrap();
+}
+
+/// The code of an answer about the addresses of a host, and the data of each record.
+async fn ask(server: SocketAddr, host: &str) -> String {
+    let socket = tokio::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let socket = socket.unwrap();
+    socket.connect(server).await.unwrap();
+    let mut question = MessageBuilder::new_vec().question();
+    let name = Name::<Vec<u8>>::from_str(host).unwrap();
+    question.push((name, Rtype::A)).unwrap();
+    socket.send(&question.finish()).await.unwrap();
+    let mut buffer = [0; 1232];
+    let received = timeout(ANSWER_WITHIN, socket.recv(&mut buffer)).await;
+    let length = received.expect("an answer in time").unwrap();
+    let message = Message::from_slice(&buffer[..length]).unwrap();
+    let records = message.answer().unwrap().map(|record| {
+        let record = record.unwrap();
+        let record = record.to_any_record::<AllRecordData<_, ParsedName<_>>>();
+        format!(" {}", record.unwrap().data())
+    });
+    let records: String = records.collect();
+    format!("{}{records}", message.header().rcode())
+}
