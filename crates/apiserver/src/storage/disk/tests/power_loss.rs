@@ -144,6 +144,34 @@ fn random_history(random: &mut StdRng) -> Vec<Vec<Batch>> {
     (0..4).map(|_| next_commit()).collect()
 }
 
+/// A start after a kill makes the free list anew, and writes that down. Power may fail there, too.
+#[test]
+fn power_lost_while_a_killed_store_is_opened_loses_nothing() {
+    let history = history();
+    let killed = device();
+    let (mut disk, _) = Disk::open(killed.clone(), sealer()).unwrap();
+    for batches in &history {
+        disk.commit(batches).unwrap();
+    }
+    let start = killed.content();
+    let whole = Device::holding(start.clone());
+    let (_disk, _) = Disk::open(whole.clone(), sealer()).unwrap();
+    assert!(whole.operations() > 3, "{}", whole.operations());
+    for operation in 0..whole.operations() {
+        let device = Device::holding(start.clone());
+        device.lose_power_at(operation);
+        let _ = Disk::open(device.clone(), sealer());
+        for one in 0..device.unsynced().len() {
+            for lost in [true, false] {
+                let device = device.after_power_loss(|index| (index == one) != lost, 0);
+                let case = format!("operation {operation}, sector {one} lost: {lost}");
+                check(&device, &history, history.len(), &case);
+                check_again(&device, &case);
+            }
+        }
+    }
+}
+
 /// A store whose file is long and whose content is small, which the next start compacts.
 fn bloated(batches: &[Batch]) -> Vec<u8> {
     let device = device();
