@@ -1,5 +1,5 @@
-//! Keeps our certificates, and what makes the API ask us: the shell around [`certificates`](crate::certificates) and
-//! [`configurations`](crate::configurations).
+//! Keeps our certificates, and what makes the API ask us: the shell around [`certificates`] and
+//! [`configurations`].
 //!
 //! Every replica has a keeper and shows what the Secret holds, as soon as it changes. The one that leads also takes the steps of a rotation, and
 //! writes the configurations: they are ours, so what others make of them is put back.

@@ -171,6 +171,9 @@ impl Controllers {
         let probes = parts.flags.health.enable_probes;
         let probes = probes.then(|| probes_of(&parts, around(&within)));
         let probes = probes.transpose()?;
+        let gate = Pulse::new(Instant::now()).of("DomainVerification");
+        let domains = parts.domains.clone();
+        let domains = domains.map(|facts| domains_of(&parts, facts, around(&gate)));
         let (neighbours, noticed) = mpsc::channel(NEIGHBOURS_MAX);
         let controller = Controller {
             around: around(&pulse),
@@ -200,11 +203,10 @@ impl Controllers {
         let dns_policies = DnsPolicies {
             around: around(&above),
             options: DnsPolicyOptions {
-                namespaces: parts.namespaces.clone(),
+                namespaces: parts.namespaces,
                 grace: parts.flags.sources.source_grace,
             },
         };
-        let namespaces = parts.namespaces;
         let dns_policies = dns_policies.start();
         let mut health = Health::new(registry, pulse)
             .beside(aside)
@@ -221,43 +223,14 @@ impl Controllers {
             health = health.ready_when(running.checks());
             running_probes = Some(running);
         }
-        let running_domains = parts.domains.map(|facts| {
-            let gate = Pulse::new(Instant::now()).of("DomainVerification");
-            let looker = Looker::new(&parts.flags.domains, egress(parts.flags, parts.loopback));
-            let domains = CustomDomains {
-                around: around(&gate),
-                options: DomainOptions {
-                    namespaces: namespaces.clone(),
-                    managed: facts.managed,
-                    keyring: facts.keyring,
-                    grace: parts.flags.sources.source_grace,
-                },
-                look: Arc::new(looker),
-            };
-            (gate, domains.start())
-        });
-        let mut domains = None;
-        if let Some((gate, running)) = running_domains {
+        let mut running_domains = None;
+        if let Some(domains) = domains {
+            let running = domains.start();
             health = health.beside(gate).ready_when(running.checks());
-            domains = Some(running);
+            running_domains = Some(running);
         }
         drop(inside);
-        let http = parts
-            .http
-            .local_addr()
-            .context("a socket without an address")?;
-        parts
-            .http
-            .set_nonblocking(true)
-            .context("cannot serve HTTP")?;
-        let listener =
-            tokio::net::TcpListener::from_std(parts.http).context("cannot serve HTTP")?;
-        let (stop, mut stopped) = watch::channel(false);
-        let until = async move {
-            // A sender that is gone means the same.
-            let _ = stopped.wait_for(|stop| *stop).await;
-        };
-        tokio::spawn(health::serve(listener, health.service(), until));
+        let (http, stop) = serve(parts.http, health)?;
         Ok(Controllers {
             background,
             running,
@@ -265,7 +238,7 @@ impl Controllers {
             dns_policies,
             publisher,
             probes: running_probes,
-            domains,
+            domains: running_domains,
             http,
             stop,
         })
@@ -360,6 +333,38 @@ fn probes_of(parts: &Parts<'_>, around: Surroundings) -> anyhow::Result<Probes> 
         insecure: parts.flags.health.insecure_health_checks,
         ask: Arc::new(Asker::new(egress(parts.flags, parts.loopback))?),
     })
+}
+
+fn domains_of(
+    parts: &Parts<'_>,
+    facts: custom_domains::Facts,
+    around: Surroundings,
+) -> CustomDomains {
+    let egress = egress(parts.flags, parts.loopback);
+    CustomDomains {
+        around,
+        options: DomainOptions {
+            namespaces: parts.namespaces.clone(),
+            managed: facts.managed,
+            keyring: facts.keyring,
+            grace: parts.flags.sources.source_grace,
+        },
+        look: Arc::new(Looker::new(&parts.flags.domains, egress)),
+    }
+}
+
+/// Serves metrics and health. Where, and what ends it.
+fn serve(http: TcpListener, health: Health) -> anyhow::Result<(SocketAddr, watch::Sender<bool>)> {
+    let address = http.local_addr().context("a socket without an address")?;
+    http.set_nonblocking(true).context("cannot serve HTTP")?;
+    let listener = tokio::net::TcpListener::from_std(http).context("cannot serve HTTP")?;
+    let (stop, mut stopped) = watch::channel(false);
+    let until = async move {
+        // A sender that is gone means the same.
+        let _ = stopped.wait_for(|stop| *stop).await;
+    };
+    tokio::spawn(health::serve(listener, health.service(), until));
+    Ok((address, stop))
 }
 
 /// From probes to targets.

@@ -13,11 +13,15 @@ use crate::custom_domains::{NAMESPACE, SERVICE_ACCOUNT};
 
 /// An API that lives in this process.
 #[derive(Debug)]
-pub(crate) struct Embedded(Apiserver);
+pub(crate) struct Embedded {
+    api: Apiserver,
+    reviews: Reviews,
+}
 
 impl Embedded {
-    /// Opens the API that is kept in `data`, or one that forgets everything. Its webhooks ask `reviews`.
-    pub(crate) async fn open(data: Option<&Path>, reviews: &Reviews) -> anyhow::Result<Self> {
+    /// Opens the API that is kept in `data`, or one that forgets everything.
+    pub(crate) async fn open(data: Option<&Path>) -> anyhow::Result<Self> {
+        let reviews = Reviews::default();
         let data = data.map(Path::to_owned);
         let services = Services::default();
         let options = Options {
@@ -25,17 +29,24 @@ impl Embedded {
             services: services.with(NAMESPACE, configurations::NAME, reviews.clone()),
             ..Options::default()
         };
-        Ok(Self(Apiserver::open(options).await?))
+        let api = Apiserver::open(options).await?;
+        Ok(Self { api, reviews })
     }
 
     /// A client that speaks as the administrator, without a socket.
     pub(crate) fn client(&self) -> Client {
-        self.0.client()
+        self.api.client()
+    }
+
+    /// What our own webhooks are answered by, once somebody opens it.
+    pub(crate) fn reviews(&self) -> &Reviews {
+        &self.reviews
     }
 
     /// A client that speaks as our service account, without a socket.
     pub(crate) fn own_client(&self) -> Client {
-        self.0.client_of_service_account(NAMESPACE, SERVICE_ACCOUNT)
+        self.api
+            .client_of_service_account(NAMESPACE, SERVICE_ACCOUNT)
     }
 
     /// Serves at `listener` and writes the administrator's kubeconfig. Returns where it listens.
@@ -48,12 +59,12 @@ impl Embedded {
             path: kubeconfig.to_owned(),
             credential: AdminCredential::Certificate,
         };
-        Ok(self.0.listen(listener, kubeconfig)?)
+        Ok(self.api.listen(listener, kubeconfig)?)
     }
 
     /// Stops listening and closes what is kept.
     pub(crate) async fn shutdown(self, within: Duration) {
-        self.0.shutdown(within).await;
+        self.api.shutdown(within).await;
     }
 }
 

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use admission::Reviews;
 use anyhow::Context as _;
 use controller::NameServer;
 use kube::Client;
@@ -61,12 +60,11 @@ async fn serve(up: &Up, output: Output) -> anyhow::Result<ExitCode> {
     // Names are answered from what is stored while everything else starts. If another process has the
     // directory, the API knows more to say about it.
     let answering = Answering::open(up.dns, home.zones(), places);
-    let reviews = Reviews::default();
-    let mut embedded = Embedded::open(home.kept(), &reviews).await?;
+    let mut embedded = Embedded::open(home.kept()).await?;
     let Answering { server, way } = answering?;
     let mut controllers = None;
     let started = tokio::select! {
-        started = start(up, &mut embedded, &reviews, listeners, &home, &documents, way, &mut controllers) => Some(started?),
+        started = start(up, &mut embedded, listeners, &home, &documents, way, &mut controllers) => Some(started?),
         () = stop.asked() => None,
     };
     if let Some((ready, applied)) = started {
@@ -95,7 +93,6 @@ struct Listeners {
 async fn start(
     up: &Up,
     embedded: &mut Embedded,
-    reviews: &Reviews,
     listeners: Listeners,
     home: &Home,
     documents: &[Document],
@@ -106,7 +103,7 @@ async fn start(
     let ours = embedded.own_client();
     define_kinds(&client).await?;
     let domains = custom_domains(&client, up).await?;
-    open_inside(&client, &ours, reviews, domains.as_ref()).await?;
+    open_inside(&client, &ours, embedded.reviews(), domains.as_ref()).await?;
     let applied = apply(&client, documents).await;
     // There is no other process that could lead.
     let (_, leading) = watch::channel(true);

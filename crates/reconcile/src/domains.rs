@@ -11,7 +11,7 @@
 //! managed host       ─ view ─► Records where the managed domain's Zone is
 //! ```
 //!
-//! One function, [`gate`], judges Ingresses at the door and behind it: what the webhook lets through and what the
+//! One function, [`gate()`], judges Ingresses at the door and behind it: what the webhook lets through and what the
 //! controller makes of it cannot differ. Nothing that a tenant can write is believed: a domain is verified if the
 //! installation's key says so ([`Keyring`]), a managed host is an Ingress's own if it does, and what waits in an annotation is a
 //! wish like any other.

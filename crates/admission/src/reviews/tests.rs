@@ -3,7 +3,7 @@
 use apiserver::{Apiserver, Options};
 use dns::Name;
 use http_body_util::BodyExt as _;
-use kube::api::{Api, DynamicObject, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
@@ -101,7 +101,7 @@ fn review(mut request: Value) -> Value {
     json!({ "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request })
 }
 
-fn question(operation: &str, user: &str, object: Value) -> Value {
+fn question(operation: &str, user: &str, object: &Value) -> Value {
     json!({
         "kind": { "group": "networking.k8s.io", "version": "v1", "kind": "Ingress" },
         "resource": { "group": "networking.k8s.io", "version": "v1", "resource": "ingresses" },
@@ -141,7 +141,7 @@ async fn an_unproven_host_is_taken_out_and_claimed_and_its_author_is_told_what_t
     let answer = stage
         .ask(
             path::MUTATE_INGRESSES,
-            question("CREATE", "tenant", object.clone()),
+            question("CREATE", "tenant", &object),
         )
         .await;
     assert_eq!(answer["allowed"], true);
@@ -164,7 +164,7 @@ async fn an_unproven_host_is_taken_out_and_claimed_and_its_author_is_told_what_t
 async fn nothing_is_made_when_it_is_only_tried() {
     // V2: not on dryRun.
     let stage = Stage::new().await;
-    let mut asked = question("CREATE", "tenant", ingress("shop.example.com"));
+    let mut asked = question("CREATE", "tenant", &ingress("shop.example.com"));
     asked["dryRun"] = json!(true);
     assert_eq!(
         stage.ask(path::MUTATE_INGRESSES, asked).await["allowed"],
@@ -181,7 +181,7 @@ async fn what_is_proven_or_claimed_above_is_not_claimed_again() {
     let answer = stage
         .ask(
             path::MUTATE_INGRESSES,
-            question("CREATE", "tenant", object.clone()),
+            question("CREATE", "tenant", &object),
         )
         .await;
     assert_eq!(patched(&object, &answer)["spec"], object["spec"]);
@@ -196,7 +196,7 @@ async fn what_can_never_be_is_refused_with_its_field() {
     let answer = stage
         .ask(
             path::MUTATE_INGRESSES,
-            question("CREATE", "tenant", ingress("co.uk")),
+            question("CREATE", "tenant", &ingress("co.uk")),
         )
         .await;
     assert_eq!(answer["allowed"], false);
@@ -213,13 +213,13 @@ async fn what_can_never_be_is_refused_with_its_field() {
 async fn what_another_webhook_puts_back_is_found() {
     let stage = Stage::new().await;
     let object = ingress("shop.example.com");
-    let asked = question("CREATE", "tenant", object.clone());
+    let asked = question("CREATE", "tenant", &object);
     assert_eq!(
         stage.ask(path::VALIDATE_INGRESSES, asked.clone()).await["allowed"],
         false
     );
     let answer = stage.ask(path::MUTATE_INGRESSES, asked).await;
-    let asked = question("CREATE", "tenant", patched(&object, &answer));
+    let asked = question("CREATE", "tenant", &patched(&object, &answer));
     assert_eq!(
         stage.ask(path::VALIDATE_INGRESSES, asked).await["allowed"],
         true
@@ -255,7 +255,7 @@ async fn only_we_write_domain_verifications() {
         } else {
             proven.clone()
         };
-        let mut asked = question(operation, user, object);
+        let mut asked = question(operation, user, &object);
         asked["oldObject"] = old;
         let answer = stage.ask(path::VALIDATE_DOMAIN_VERIFICATIONS, asked).await;
         assert_eq!(
@@ -275,7 +275,10 @@ async fn an_object_of_ours_with_a_mistake_is_accepted_with_a_warning() {
         "spec": { "domainName": "www.example.org.", "type": "A", "rdata": "not an address" },
     });
     let answer = stage
-        .ask(path::VALIDATE_OBJECTS, question("CREATE", "tenant", record))
+        .ask(
+            path::VALIDATE_OBJECTS,
+            question("CREATE", "tenant", &record),
+        )
         .await;
     assert_eq!(answer["allowed"], true);
     assert!(
@@ -291,7 +294,7 @@ async fn an_object_of_ours_with_a_mistake_is_accepted_with_a_warning() {
 async fn what_cannot_be_found_out_is_a_no() {
     // V10.
     let stage = Stage::new().await;
-    let mut asked = question("CREATE", "tenant", ingress("shop.example.com"));
+    let mut asked = question("CREATE", "tenant", &ingress("shop.example.com"));
     asked["namespace"] = json!("nowhere");
     let answer = stage.ask(path::MUTATE_INGRESSES, asked).await;
     assert_eq!(answer["allowed"], false);
@@ -320,7 +323,7 @@ async fn whatever_is_no_question_is_no_yes() {
         ),
         (
             "/elsewhere",
-            review(question("CREATE", "x", ingress("a.b.c"))).to_string(),
+            review(question("CREATE", "x", &ingress("a.b.c"))).to_string(),
             StatusCode::NOT_FOUND,
         ),
     ];

@@ -2,7 +2,7 @@
 
 use api::well_known::{annotation, label};
 use k8s_openapi::api::core::v1::Namespace;
-use kube::api::{Api, DeleteParams, Patch, PatchParams};
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 use testkit::eventually;
 
@@ -199,7 +199,7 @@ async fn a_proven_host_is_not_exchanged_for_another() {
     let mut status = tenant.ingress("shop", "web").await;
     status["spec"]["rules"][0]["host"] = json!("bank.example.org");
     let ingresses = tenant.ingresses("shop");
-    let by = Default::default();
+    let by = PostParams::default();
     let written = ingresses.replace_status("web", &by, &object(&status)).await;
     assert!(
         written.is_err()

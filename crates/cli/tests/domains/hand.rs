@@ -252,8 +252,8 @@ pub(crate) fn value(object: DynamicObject) -> Value {
 
 /// What the API says when it says no.
 pub(crate) fn refusal(error: kube::Error) -> Status {
-    match error {
-        kube::Error::Api(status) => *status,
-        error => panic!("no answer: {error}"),
-    }
+    let kube::Error::Api(status) = error else {
+        panic!("no answer: {error}");
+    };
+    *status
 }

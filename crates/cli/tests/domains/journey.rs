@@ -1,7 +1,8 @@
 //! From an unverified host to one that is served, and away again.
 
 use api::well_known::{annotation, label};
-use kube::ResourceExt as _;
+use kube::ResourceExt;
+use kube::api::ListParams;
 use serde_json::{Value, json};
 use testkit::eventually;
 
@@ -130,7 +131,7 @@ async fn an_ancestor_can_be_claimed_instead_of_every_host() {
     let back = tenant.until_ingress("shop", "wide", back).await;
     assert_eq!(back["spec"]["rules"][1]["host"], "*.b.example.com");
     let claims = tenant.verifications("shop");
-    let claims = claims.list(&Default::default()).await.unwrap();
-    let claims: Vec<String> = claims.iter().map(|it| it.name_any()).collect();
+    let claims = claims.list(&ListParams::default()).await.unwrap();
+    let claims: Vec<String> = claims.iter().map(ResourceExt::name_any).collect();
     assert_eq!(claims, ["example.com"]);
 }
