@@ -296,6 +296,12 @@ impl Stage {
                     fields.remove("uid");
                 }
                 fields.values_mut().for_each(|value| self.normalise(value));
+                // They are in the order of their times, which are whole seconds.
+                if let Some(Value::Array(managed)) = fields.get_mut("managedFields") {
+                    managed.sort_by_key(|entry| {
+                        ["operation", "manager", "subresource"].map(|key| entry[key].to_string())
+                    });
+                }
                 // Managed fields name owners by their uids.
                 let named = std::mem::take(fields).into_iter();
                 *fields = named
