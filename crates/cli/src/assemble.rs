@@ -198,6 +198,7 @@ impl Controllers {
         let publisher = Publisher {
             around: around(&outside),
             options: publisher_options(&parts.flags.sources, parts.namespaces.clone()),
+            keyring: parts.domains.as_ref().map(|facts| facts.keyring.clone()),
         };
         let publisher = publisher.start();
         let dns_policies = DnsPolicies {

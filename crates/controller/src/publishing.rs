@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! HTTPProxy, Ingress, … ─┐
+//! DomainVerification     │
 //! ServiceRecord, Record ─┴─ feed ─► index ─► host ─ due ─► decide ─► ServiceRecord, Records, status
 //!                                                             │
 //!                                                             └─► somebody left ─► ask live ─► withdraw
@@ -24,6 +25,7 @@ use std::time::Duration;
 use dns::Name;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
+use reconcile::domains::{Keyring, Proofs};
 use reconcile::publishing::{Note, Policy, Publishing, SourceKey, decide};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -55,6 +57,8 @@ pub struct Publisher {
     pub around: Surroundings,
     /// What the operator has chosen.
     pub options: Options,
+    /// The installation's key, where domains can be proven: whoever has proven one has its hosts first.
+    pub keyring: Option<Keyring>,
 }
 
 /// What the operator has chosen.
@@ -71,8 +75,11 @@ pub struct Options {
 impl Publisher {
     /// Begins to watch, and to do what follows.
     pub fn start(mut self) -> Running {
-        let sources = Watched::sources(&self.options);
-        let shell = Shell::new(&mut self.around, self.options, Inbox::new(&sources));
+        let sources = Watched::sources(&self.options, self.keyring.is_some());
+        let publishing =
+            Publishing::new(self.options.policy.clone(), self.keyring.map(Proofs::new));
+        let inbox = Inbox::new(&sources);
+        let shell = Shell::new(&mut self.around, self.options, publishing, inbox);
         desk::start(shell, &sources, self.around)
     }
 }
@@ -175,7 +182,12 @@ impl Work for Shell {
 }
 
 impl Shell {
-    fn new(around: &mut Surroundings, options: Options, inbox: Inbox) -> Shell {
+    fn new(
+        around: &mut Surroundings,
+        options: Options,
+        publishing: Publishing,
+        inbox: Inbox,
+    ) -> Shell {
         let client = around.counted();
         Shell {
             live: Arc::new(Live::new(client.clone(), options.namespaces)),
@@ -184,7 +196,7 @@ impl Shell {
             metrics: around.metrics.clone(),
             recorder: around.recorder(),
             grace: options.grace,
-            publishing: Publishing::new(options.policy),
+            publishing,
             inbox,
             writers: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
             troubles: BTreeMap::new(),

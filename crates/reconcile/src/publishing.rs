@@ -1,7 +1,8 @@
 //! Hosts that exported sources ask for: the ServiceRecord and the Records of each, and when they go (S1–S10).
 //!
 //! ```text
-//! sources, ServiceRecords, Records      ──watched──▶  Publishing ──▶ the hosts concerned
+//! sources, ServiceRecords, Records,
+//! DomainVerifications                   ──watched──▶  Publishing ──▶ the hosts concerned
 //! a host                                ──view────▶  HostView   ──▶ decide ──▶ Decision ──▶ conclude ──▶ status
 //! ```
 //!
@@ -14,7 +15,8 @@
 //! something stands      made what it should be    kept for a while   goes once seen live      goes once seen live
 //! ```
 //!
-//! - A host belongs to one namespace: to the one that has it for as long as that asks for it, then to the oldest claim.
+//! - A host belongs to one namespace: to one that has proven the domain, else to the one that has it for as long as that
+//!   asks for it, then to the oldest claim.
 //! - What goes because a source left goes only after the source was looked at live ([`Proof`]); sources of a kind that
 //!   cannot be read keep what they have.
 //! - A source that asks for another host keeps the old one until the new one is published.

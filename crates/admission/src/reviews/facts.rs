@@ -60,12 +60,8 @@ async fn ask(house: &House, namespace: &str) -> Result<Facts, kube::Error> {
         let Ok(parsed) = parsed::parse(&claim) else {
             continue;
         };
-        let proof = claim.status.as_ref().and_then(|it| it.proof.as_deref());
-        let uid = &facts.namespace_uid;
-        let proves = |proof| house.keyring.proves(uid, &parsed.domain, proof);
-        if proof.is_some_and(proves) {
-            facts.verified.insert(parsed.domain.clone());
-        }
+        let proven = house.keyring.proven(&facts.namespace_uid, &claim);
+        facts.verified.extend(proven);
         facts.claimed.insert(parsed.domain);
     }
     Ok(facts)

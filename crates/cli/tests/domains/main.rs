@@ -4,6 +4,7 @@
 
 mod bind;
 mod cluster;
+mod exported;
 mod forgeries;
 mod hand;
 mod journey;

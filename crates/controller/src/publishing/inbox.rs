@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use api::well_known::label;
-use api::{Decoded, ServiceRecord};
-use k8s_openapi::api::core::v1::{Node, Service};
+use api::{Decoded, DomainVerification, ServiceRecord};
+use k8s_openapi::api::core::v1::{Namespace, Node, Service};
 use kube::Resource;
 use kube::api::{ApiResource, DynamicObject};
 use reconcile::ObjectKey;
@@ -27,11 +27,15 @@ pub(crate) enum Watched {
     /// The one that stands in for missing addresses.
     EndpointService,
     Node,
+    /// Those that prove domains.
+    DomainVerification,
+    /// A proof is for a namespace as long as it is the same one.
+    Namespace,
 }
 
 impl Watched {
-    /// What to watch.
-    pub(super) fn sources(options: &Options) -> Vec<Source<Watched>> {
+    /// What to watch, and whether there are proofs to watch for.
+    pub(super) fn sources(options: &Options, proofs: bool) -> Vec<Source<Watched>> {
         let mut kinds: Vec<Watched> = SourceKind::ALL.map(Watched::Source).to_vec();
         kinds.extend([Watched::ServiceRecord, Watched::Record]);
         if options.policy.endpoint_service.is_some() {
@@ -39,6 +43,9 @@ impl Watched {
         }
         if options.policy.node_endpoints {
             kinds.push(Watched::Node);
+        }
+        if proofs {
+            kinds.extend([Watched::DomainVerification, Watched::Namespace]);
         }
         let source = |kind: Watched| Source {
             kind,
@@ -58,6 +65,8 @@ impl Watched {
             Watched::Record => "Record",
             Watched::EndpointService => "Service",
             Watched::Node => "Node",
+            Watched::DomainVerification => "DomainVerification",
+            Watched::Namespace => "Namespace",
         }
     }
 
@@ -65,7 +74,11 @@ impl Watched {
     pub(super) fn is_optional(self) -> bool {
         match self {
             Watched::Source(_) | Watched::Node => true,
-            Watched::ServiceRecord | Watched::Record | Watched::EndpointService => false,
+            Watched::ServiceRecord
+            | Watched::Record
+            | Watched::EndpointService
+            | Watched::DomainVerification
+            | Watched::Namespace => false,
         }
     }
 
@@ -76,6 +89,8 @@ impl Watched {
             Watched::Record => ApiResource::erase::<api::Record>(&()),
             Watched::EndpointService => ApiResource::erase::<Service>(&()),
             Watched::Node => ApiResource::erase::<Node>(&()),
+            Watched::DomainVerification => ApiResource::erase::<DomainVerification>(&()),
+            Watched::Namespace => ApiResource::erase::<Namespace>(&()),
         }
     }
 
@@ -83,7 +98,9 @@ impl Watched {
     fn namespaces(self, options: &Options) -> Vec<String> {
         let namespaces = &options.namespaces;
         match self {
-            Watched::Source(_) | Watched::Record => namespaces.clone(),
+            Watched::Source(_) | Watched::Record | Watched::DomainVerification => {
+                namespaces.clone()
+            }
             Watched::ServiceRecord => {
                 let mut all: BTreeSet<&String> = namespaces.iter().collect();
                 if !all.is_empty() {
@@ -95,7 +112,7 @@ impl Watched {
                 let service = options.policy.endpoint_service.iter();
                 service.map(|it| it.namespace.clone()).collect()
             }
-            Watched::Node => Vec::new(),
+            Watched::Node | Watched::Namespace => Vec::new(),
         }
     }
 
@@ -105,7 +122,12 @@ impl Watched {
                 let service = options.policy.endpoint_service.as_ref()?;
                 Some(format!("metadata.name={}", service.name))
             }
-            Watched::Source(_) | Watched::ServiceRecord | Watched::Record | Watched::Node => None,
+            Watched::Source(_)
+            | Watched::ServiceRecord
+            | Watched::Record
+            | Watched::Node
+            | Watched::DomainVerification
+            | Watched::Namespace => None,
         }
     }
 
@@ -113,7 +135,11 @@ impl Watched {
         match self {
             Watched::Source(kind) => selector(kind),
             Watched::Record => Some(label::SERVICE_RECORD.to_owned()),
-            Watched::ServiceRecord | Watched::EndpointService | Watched::Node => None,
+            Watched::ServiceRecord
+            | Watched::EndpointService
+            | Watched::Node
+            | Watched::DomainVerification
+            | Watched::Namespace => None,
         }
     }
 }
@@ -125,7 +151,9 @@ impl fmt::Display for Watched {
             Watched::ServiceRecord => f.write_str(self.name()),
             Watched::Record => f.write_str("Record for ServiceRecord"),
             Watched::EndpointService => f.write_str("endpoint Service"),
-            Watched::Node => f.write_str("Node for ServiceRecord"),
+            Watched::Node | Watched::DomainVerification | Watched::Namespace => {
+                write!(f, "{} for ServiceRecord", self.name())
+            }
         }
     }
 }
@@ -223,7 +251,10 @@ impl Inbox {
                     let readable = self.is_fallback_complete();
                     publishing.set_fallback_readable(readable)
                 }
-                Watched::ServiceRecord | Watched::Record => Hosts::new(),
+                Watched::ServiceRecord
+                | Watched::Record
+                | Watched::DomainVerification
+                | Watched::Namespace => Hosts::new(),
             });
         }
         touched
@@ -326,6 +357,8 @@ impl Inbox {
             Watched::Record => publishing.delete_record(key).into(),
             Watched::EndpointService => publishing.set_endpoint_service(None).into(),
             Watched::Node => publishing.delete_node(&key.name).into(),
+            Watched::DomainVerification => publishing.apply_verification(key, None).into(),
+            Watched::Namespace => publishing.apply_namespace(&key.name, None).into(),
         }
     }
 }
@@ -362,6 +395,14 @@ fn apply(
         Watched::Node => {
             let node = built_in::<Node>(object);
             node.map_or_else(Touched::default, |node| publishing.apply_node(&node).into())
+        }
+        Watched::DomainVerification => {
+            let object = Decoded::of_parts(object.metadata, object.data);
+            publishing.apply_verification(key, Some(object)).into()
+        }
+        Watched::Namespace => {
+            let uid = object.metadata.uid.as_deref();
+            publishing.apply_namespace(&key.name, uid).into()
         }
     }
 }

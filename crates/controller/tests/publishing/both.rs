@@ -31,6 +31,8 @@ on_both! {
     two_sources_of_a_namespace_share_a_host_until_the_last_goes;
     /// S6, N2.
     a_host_of_another_namespace_is_refused_and_its_answer_survives;
+    /// S6.
+    whoever_has_proven_the_domain_has_the_host_before_whoever_has_it;
     /// S7, N9.
     addresses_of_every_sort_are_published;
     /// S7.
@@ -353,6 +355,44 @@ async fn a_host_of_another_namespace_is_refused_and_its_answer_survives(home: Ho
     stage
         .until_says(HOST, "Conflicted", "False/NoConflict", "")
         .await;
+}
+
+async fn whoever_has_proven_the_domain_has_the_host_before_whoever_has_it(home: Home) {
+    let mut stage = published(home).await;
+    let (first, owner) = (stage.namespace.clone(), stage.other.clone());
+    stage.proxy_in(&owner, "app", HOST, &["203.0.113.66"]).await;
+    // One that was written for another namespace proves nothing.
+    stage.prove(&owner, "app.example.org", &first).await;
+    stage.until_told(&owner, "app", "FQDNClaimed", HOST).await;
+    stage.prove(&owner, "example.org", &owner).await;
+    let owned = [
+        "app.example.org 203.0.113.66:443",
+        "app.example.org. A 203.0.113.66",
+    ];
+    stage.until(&owned).await;
+    stage.until_told(&first, "app", "FQDNClaimed", HOST).await;
+    stage
+        .until_says(HOST, "Conflicted", "True/FQDNClaimed", ": 1")
+        .await;
+    stage.stop().await;
+    stage.run();
+    stage.until_published(HOST).await;
+    stage.until(&owned).await;
+    // Without the proof it is the one that has the host.
+    let claims = stage.verifications(&owner);
+    let params = DeleteParams::default();
+    claims.delete("example.org", &params).await.unwrap();
+    stage.reach("app", &["192.0.2.7"]).await;
+    stage
+        .proxy("seen", "seen.example.org", &["192.0.2.8"])
+        .await;
+    let both = [
+        owned[0],
+        "seen.example.org 192.0.2.8:443",
+        "seen.example.org. A 192.0.2.8",
+        owned[1],
+    ];
+    stage.until(&both).await;
 }
 
 async fn addresses_of_every_sort_are_published(home: Home) {

@@ -14,6 +14,7 @@ enum Deed {
     Create,
     Move,
     Rename,
+    Prove,
     Unlabel,
     Delete,
 }
@@ -36,6 +37,8 @@ on_both! {
     while_a_host_moves_to_a_load_balancer_that_has_a_name_only;
     /// S6.
     while_a_source_changes_its_host;
+    /// S6.
+    while_a_proven_owner_takes_a_host_over;
     /// S2.
     while_a_source_that_lost_its_label_is_withdrawn;
     /// S3: its Records belong to it, and go by themselves or by us.
@@ -52,6 +55,10 @@ async fn while_a_host_moves_to_a_load_balancer_that_has_a_name_only(home: Home) 
 
 async fn while_a_source_changes_its_host(home: Home) {
     at_every_step(home, Deed::Rename, 5).await;
+}
+
+async fn while_a_proven_owner_takes_a_host_over(home: Home) {
+    at_every_step(home, Deed::Prove, 4).await;
 }
 
 async fn while_a_source_that_lost_its_label_is_withdrawn(home: Home) {
@@ -92,6 +99,7 @@ async fn killed(home: Home, deed: Deed, steps: usize, arrives: bool) -> bool {
         Deed::Create => stage.proxy("app", "old.example.org", &["192.0.2.1"]).await,
         Deed::Move => stage.reach("app", &["lb.example.net"]).await,
         Deed::Rename => stage.rename("app", "new.example.org").await,
+        Deed::Prove => prove(&stage).await,
         Deed::Unlabel => stage.unlabel("app").await,
         Deed::Delete => stage.delete("app").await,
     }
@@ -112,6 +120,15 @@ async fn killed(home: Home, deed: Deed, steps: usize, arrives: bool) -> bool {
     was_killed
 }
 
+/// Another namespace asks for the host, and has proven that it is its own.
+async fn prove(stage: &Stage) {
+    let owner = &stage.other;
+    stage
+        .proxy_in(owner, "app", "old.example.org", &["203.0.113.66"])
+        .await;
+    stage.prove(owner, "example.org", owner).await;
+}
+
 /// Whether everything is as it is to be, and nobody does anything more.
 async fn is_done(stage: &Stage, deed: Deed, running: &mut Running) -> bool {
     stage.adopt().await;
@@ -122,6 +139,7 @@ async fn is_done(stage: &Stage, deed: Deed, running: &mut Running) -> bool {
         Deed::Create => ("old.example.org", "192.0.2.1"),
         Deed::Move => ("old.example.org", "lb.example.net"),
         Deed::Rename => ("new.example.org", "192.0.2.1"),
+        Deed::Prove => ("old.example.org", "203.0.113.66"),
         Deed::Unlabel | Deed::Delete => return true,
     };
     stage.is_published(host, address).await
@@ -145,6 +163,10 @@ impl Deed {
                 "new.example.org 192.0.2.1:443",
                 "new.example.org. A 192.0.2.1",
             ],
+            Deed::Prove => &[
+                "old.example.org 203.0.113.66:443",
+                "old.example.org. A 203.0.113.66",
+            ],
             Deed::Unlabel | Deed::Delete => &[],
         }
     }
@@ -153,7 +175,7 @@ impl Deed {
     fn may_be_silent(self) -> bool {
         match self {
             Deed::Create | Deed::Unlabel | Deed::Delete => true,
-            Deed::Move | Deed::Rename => false,
+            Deed::Move | Deed::Rename | Deed::Prove => false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use api::domain_verification::DomainVerificationSpec;
 use api::foreign;
 use api::service_record::ServiceRecordStatus;
 use apiserver::Apiserver;
@@ -17,6 +18,7 @@ use prometheus_client::registry::Registry;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use reconcile::ObjectKey;
+use reconcile::domains::Keyring;
 use reconcile::publishing::{Placement, Policy, SourceKind};
 use serde_json::{Value, json};
 use testkit::control_plane::{self, Identity, gateway_api};
@@ -36,6 +38,11 @@ static SOURCES: OnceCell<()> = OnceCell::const_new();
 
 /// What publishes a source.
 pub(crate) const EXPORT: &str = "connectivity.tanzu.vmware.com/export";
+
+/// The installation's.
+fn key() -> Keyring {
+    Keyring::new(&[1; Keyring::BYTES]).unwrap()
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Home {
@@ -147,6 +154,7 @@ impl Stage {
                 identity: "test".to_owned(),
             },
             options: self.options.clone(),
+            keyring: Some(key()),
         };
         publisher.start()
     }
@@ -214,6 +222,32 @@ impl Stage {
             .patch_status(name, &PatchParams::default(), &patch)
             .await
             .unwrap();
+    }
+
+    /// A proof in a namespace that a domain is its own, as it is written for a namespace: for this one, or another.
+    pub(crate) async fn prove(&self, namespace: &str, domain: &str, written_for: &str) {
+        let namespaces: Api<Namespace> = Api::all(self.client.clone());
+        let uid = namespaces.get(written_for).await.unwrap().uid().unwrap();
+        let name = dns::Name::parse(&format!("{domain}.")).unwrap();
+        let proof = json!({ "status": { "proof": key().proof(&uid, &name) } });
+        let spec = DomainVerificationSpec {
+            domain: domain.to_owned(),
+        };
+        let verification = api::DomainVerification::new(domain, spec);
+        let verifications = self.verifications(namespace);
+        let params = PatchParams::default();
+        verifications
+            .create(&PostParams::default(), &verification)
+            .await
+            .unwrap();
+        verifications
+            .patch_status(domain, &params, &Patch::Merge(proof))
+            .await
+            .unwrap();
+    }
+
+    pub(crate) fn verifications(&self, namespace: &str) -> Api<api::DomainVerification> {
+        Api::namespaced(self.client.clone(), namespace)
     }
 
     /// An exported HTTPProxy that is reached at these addresses.

@@ -450,8 +450,7 @@ impl Domains {
 
     /// The DomainVerifications that claim a domain, or one above it.
     fn above(&self, namespace: &str, domain: &Name) -> impl Iterator<Item = ObjectKey> {
-        let names = std::iter::once(domain.clone()).chain(domain.ancestors());
-        let found = names.flat_map(move |name| {
+        let found = domain.ancestors().flat_map(move |name| {
             let start = (namespace.to_owned(), name.clone(), String::new());
             let range = self.claims.range(start..);
             range.take_while(move |(within, it, _)| within == namespace && *it == name)

@@ -6,6 +6,8 @@
 
 use std::fmt::{self, Write as _};
 
+use api::DomainVerification;
+use api::parse::domain_verification as parsed;
 use dns::Name;
 use ring::hmac;
 
@@ -43,6 +45,13 @@ impl Keyring {
     /// Whether a proof is this key's word about that domain in that namespace.
     pub fn proves(&self, namespace_uid: &str, domain: &Name, proof: &str) -> bool {
         self.says(&[VERIFIED, namespace_uid, &domain.to_string()], proof)
+    }
+
+    /// The domain that a DomainVerification in that namespace proves, if its proof is this key's word.
+    pub fn proven(&self, namespace_uid: &str, object: &DomainVerification) -> Option<Name> {
+        let domain = parsed::parse(object).ok()?.domain;
+        let proof = object.status.as_ref()?.proof.as_deref()?;
+        self.proves(namespace_uid, &domain, proof).then_some(domain)
     }
 
     /// What says that a managed host was drawn for a namespace (V1).

@@ -2,17 +2,17 @@
 //!
 //! A source concerns the hosts that it asks for, has asked for, and is named at; a Gateway those of its routes too; what
 //! stands for a host concerns that host, those that wait for it to be published, and if it is a wildcard that changes
-//! hands, those below it. The Service or the nodes that stand in for missing addresses concern the sources without any.
+//! hands, those below it; a domain that was proven those below it. The Service or the nodes that stand in for missing addresses concern the sources without any.
 
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use api::Decoded;
 use api::foreign::{Gateway, GrpcRoute, HttpProxy, HttpRoute, TlsRoute};
 use api::parse::fqdn;
 use api::parse::target::Target;
+use api::{Decoded, DomainVerification};
 use dns::Name;
 use k8s_openapi::api::core::v1::{Node, Service};
 use k8s_openapi::api::networking::v1::Ingress;
@@ -25,6 +25,7 @@ use super::sources::Sources;
 use super::{
     Note, SourceKey, SourceKind, SourceObject, StandingRecord, StandingServiceRecord, nodes, note,
 };
+use crate::domains::Proofs;
 use crate::{ObjectKey, RecordKey};
 
 /// The hosts that a change concerns.
@@ -57,6 +58,8 @@ pub enum Placement {
 #[derive(Debug)]
 pub struct Publishing {
     policy: Policy,
+    /// Who has proven which domains; nothing, where nobody can.
+    proofs: Option<Proofs>,
     sources: Sources,
     holdings: Holdings,
     /// Where the Service that stands in for missing addresses is reached.
@@ -76,9 +79,10 @@ pub struct Publishing {
 impl Publishing {
     /// An index of nothing. Until told otherwise no kind can be read, so that nothing is removed before everything has been
     /// listed once. A host should not be looked at before that: the oldest claim on it may be the last that is heard of.
-    pub fn new(policy: Policy) -> Publishing {
+    pub fn new(policy: Policy, proofs: Option<Proofs>) -> Publishing {
         Publishing {
             policy,
+            proofs,
             sources: Sources::default(),
             holdings: Holdings::default(),
             service: BTreeSet::new(),
@@ -183,6 +187,24 @@ impl Publishing {
         self.change(|holdings| holdings.delete_record(key))
     }
 
+    /// A DomainVerification as it is now; nothing, if it is gone.
+    pub fn apply_verification(
+        &mut self,
+        key: &ObjectKey,
+        object: Option<Decoded<DomainVerification>>,
+    ) -> Hosts {
+        let proofs = self.proofs.as_mut();
+        let domains = proofs.map(|it| it.apply_verification(key, object));
+        self.concerned_by_proofs(&key.namespace, &domains.unwrap_or_default())
+    }
+
+    /// A namespace as it is now; nothing, if it is gone.
+    pub fn apply_namespace(&mut self, name: &str, uid: Option<&str>) -> Hosts {
+        let proofs = self.proofs.as_mut();
+        let domains = proofs.map(|it| it.apply_namespace(name, uid));
+        self.concerned_by_proofs(name, &domains.unwrap_or_default())
+    }
+
     /// The Service that stands in for missing addresses, as it is now; nothing if it is gone.
     pub fn set_endpoint_service(&mut self, service: Option<&Service>) -> Hosts {
         let targets = service.map(|it| it.read().targets);
@@ -270,6 +292,18 @@ impl Publishing {
         let mut concerned = self.with_waiting(self.sources.bare_hosts());
         concerned.extend(self.sources.bare().flat_map(|it| self.left_by(it)));
         concerned
+    }
+
+    /// Whom it concerns that a namespace has proven domains, or no longer has: the hosts below that it asks
+    /// for, or has, if anybody asks for them.
+    fn concerned_by_proofs(&self, namespace: &str, domains: &BTreeSet<Name>) -> Hosts {
+        let below = domains.iter();
+        let below = below.flat_map(|domain| self.sources.hosts_below(domain));
+        let concerned = below.filter(|host| {
+            let own = |it: &SourceKey| it.key.namespace == namespace;
+            self.sources.claimants(host).any(own) || self.named(host).keys().any(own)
+        });
+        self.with_waiting(concerned.cloned().collect())
     }
 
     /// Whom a source concerns, beside the hosts that it asks for in another way.

@@ -34,7 +34,7 @@ impl Note {
     /// Another namespace has the host. Which one is nobody's business.
     pub(super) fn refused(claim: &Claim, host: &Name) -> Note {
         let message = format!(
-            "{} is not published for this object: another namespace has it, or a wildcard above it, and keeps it for as long as it asks for it",
+            "{} is not published for this object: another namespace has it, or a wildcard above it, or has proven that the domain is its own, and keeps it for as long as it asks for it",
             bare(host)
         );
         Note::new(&claim.source, claim.age.uid(), Reason::FqdnClaimed, message)

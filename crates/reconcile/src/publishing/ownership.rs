@@ -1,6 +1,8 @@
 //! Whose a host is (S6).
 
-use super::HostView;
+use std::collections::BTreeSet;
+
+use super::{Claim, HostView};
 
 /// Whether sources that no longer ask for a host count: they do until they were looked at live.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -13,7 +15,8 @@ pub(super) enum Leavers {
 
 /// The namespace that a host belongs to.
 ///
-/// 1. One that has proven that it controls the domain: that is not known here yet. It goes before all others.
+/// 1. One that has proven that it controls the domain goes before all others. What is answered must not go unanswered for
+///    it, though: where another namespace has the host, it has to be reached somewhere.
 /// 2. The one that has it. What is answered today must not change hands because somebody else asks for it too.
 /// 3. The one with the oldest claim, unless another namespace holds a wildcard above the host: below it, new hosts are
 ///    for the namespace that has the wildcard.
@@ -22,13 +25,22 @@ pub(super) fn owner(view: &HostView, leavers: Leavers) -> Option<&str> {
         let counts = leavers == Leavers::Count;
         asks(view, namespace) || (counts && leaves(view, namespace))
     };
-    if let Some(holder) = holders(view).into_iter().find(stays) {
+    let holders: Vec<&str> = holders(view).into_iter().filter(stays).collect();
+    let asking = view.claims.iter().map(Claim::namespace);
+    let takes = |namespace: &&str| {
+        holders.is_empty() || holders.contains(namespace) || is_reached(view, namespace)
+    };
+    let proven = holders.iter().copied().chain(asking.clone());
+    let proven = proven.filter(|it| view.proven.contains(*it));
+    let first: BTreeSet<&str> = proven.filter(takes).collect();
+    let may = |namespace: &&str| first.is_empty() || first.contains(namespace);
+    if let Some(holder) = holders.iter().copied().find(may) {
         return Some(holder);
     }
-    let covered = &view.covered_by;
-    let may = |namespace: &str| covered.is_empty() || covered.contains(namespace);
-    let mut claims = view.claims.iter().map(super::Claim::namespace);
-    claims.find(|it| may(it))
+    let above = view.covered_by.iter().map(String::as_str);
+    let above: BTreeSet<&str> = above.filter(may).collect();
+    let mut asking = asking.filter(may);
+    asking.find(|it| above.is_empty() || above.contains(it))
 }
 
 /// The namespaces that have the host, the first first: those whose sources its ServiceRecords name. Where somebody deleted
@@ -52,6 +64,12 @@ pub(super) fn is_taken(view: &HostView, namespace: &str) -> bool {
 
 fn asks(view: &HostView, namespace: &str) -> bool {
     view.claims.iter().any(|it| it.namespace() == namespace)
+}
+
+/// Whether it is known where what a namespace asks for is reached.
+fn is_reached(view: &HostView, namespace: &str) -> bool {
+    let mut own = view.claims.iter().filter(|it| it.namespace() == namespace);
+    own.any(|it| !it.targets.is_empty())
 }
 
 fn leaves(view: &HostView, namespace: &str) -> bool {

@@ -65,7 +65,7 @@ impl Default for Seen {
             node_endpoints: false,
         };
         Seen {
-            index: Publishing::new(nothing),
+            index: Publishing::new(nothing, None),
             readable: true,
         }
     }

@@ -31,6 +31,8 @@ pub struct HostView {
     pub taken: BTreeSet<RecordKey>,
     /// The namespaces that hold wildcards above it.
     pub covered_by: BTreeSet<String>,
+    /// The namespaces that have proven it, or a domain above it, of those that ask for it or may have left.
+    pub proven: BTreeSet<String>,
     /// Sources that what stands was made for, and that no longer ask for the host.
     pub leaving: Vec<Leaving>,
     /// The kinds to look for everybody in who might ask for it, where nobody is known who does; nothing if they cannot be

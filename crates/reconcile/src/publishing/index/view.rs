@@ -53,6 +53,7 @@ impl Publishing {
             let key = name.as_ref().map(|name| ObjectKey::new(namespace, name));
             key.is_some_and(|key| self.holdings.is_occupied(&key, host))
         };
+        let leaving = self.leaving(host, &claims);
         let homes = namespaces.iter().copied().chain(central.as_deref());
         let occupied = homes.filter(is_occupied).map(str::to_owned).collect();
         HostView {
@@ -65,7 +66,8 @@ impl Publishing {
                 .collect(),
             records: self.holdings.records(host).into_iter().cloned().collect(),
             covered_by: self.covered_by(host, &claims),
-            leaving: self.leaving(host, &claims),
+            proven: self.proven(host, &claims, &leaving),
+            leaving,
             listable: self.listable(host, &claims),
             lapsing: self.lapsing.get(host).copied(),
             occupied,
@@ -74,6 +76,18 @@ impl Publishing {
             claims,
             name,
         }
+    }
+
+    /// The namespaces that have proven a host, of those that have something to do with it. It matters only to whoever asks
+    /// for it.
+    fn proven(&self, host: &Name, claims: &[Claim], leaving: &[Leaving]) -> BTreeSet<String> {
+        let Some(proofs) = self.proofs.as_ref().filter(|_| !claims.is_empty()) else {
+            return BTreeSet::new();
+        };
+        let left = leaving.iter().map(|it| it.source.namespace.as_str());
+        let all: BTreeSet<&str> = claims.iter().map(Claim::namespace).chain(left).collect();
+        let proven = all.into_iter().filter(|it| proofs.cover(it, host));
+        proven.map(str::to_owned).collect()
     }
 
     fn claims(&self, host: &Name) -> Vec<Claim> {
@@ -125,7 +139,7 @@ impl Publishing {
 
     /// Whom what stands was made for. The ServiceRecords say so; where they are gone, the Records do. A ServiceRecord stops
     /// naming a source only after that was seen to be gone, so whom Records name beside it needs no second look.
-    fn named(&self, host: &Name) -> BTreeMap<SourceKey, Source> {
+    pub(super) fn named(&self, host: &Name) -> BTreeMap<SourceKey, Source> {
         let service_records = self.holdings.service_records(host).into_iter();
         let mut sources: Vec<Source> = service_records.flat_map(|it| it.sources.clone()).collect();
         if sources.is_empty() {

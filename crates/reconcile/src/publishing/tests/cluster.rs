@@ -12,6 +12,7 @@ use kube::core::{DynamicObject, ObjectMeta};
 use serde_json::{Value, json};
 
 use crate::ObjectKey;
+use crate::domains::{Keyring, Proofs};
 use crate::publishing::{
     Hosts, Note, Placement, Policy, Proof, Publishing, Seen, SourceKey, SourceKind, Version, Write,
     conclude, decide,
@@ -28,6 +29,8 @@ pub(super) struct Cluster {
     pub(super) sources: BTreeMap<SourceKey, Value>,
     pub(super) service_records: BTreeMap<ObjectKey, api::ServiceRecord>,
     pub(super) records: BTreeMap<ObjectKey, api::Record>,
+    /// DomainVerifications of namespaces whose uid is their name.
+    verifications: BTreeMap<ObjectKey, api::DomainVerification>,
     /// Objects of others, as they were made: nobody may write them.
     pub(super) foreign: BTreeSet<ObjectKey>,
     /// Kinds that can neither be watched nor fetched.
@@ -53,6 +56,11 @@ pub(super) fn host(text: &str) -> Name {
     api::parse::fqdn::parse(text).unwrap()
 }
 
+/// The installation's.
+fn key() -> Keyring {
+    Keyring::new(&[1; Keyring::BYTES]).unwrap()
+}
+
 pub(super) fn proxy(namespace: &str, name: &str) -> SourceKey {
     SourceKey::new(SourceKind::HttpProxy, namespace, name)
 }
@@ -71,11 +79,12 @@ impl Cluster {
         };
         change(&mut policy);
         let mut cluster = Cluster {
-            index: Publishing::new(policy.clone()),
+            index: Publishing::new(policy.clone(), None),
             policy,
             sources: BTreeMap::new(),
             service_records: BTreeMap::new(),
             records: BTreeMap::new(),
+            verifications: BTreeMap::new(),
             foreign: BTreeSet::new(),
             unreadable: BTreeSet::new(),
             serves: true,
@@ -96,7 +105,7 @@ impl Cluster {
 
     /// Forgets everything but the objects, and hears of them again.
     pub(super) fn restart(&mut self) {
-        self.index = Publishing::new(self.policy.clone());
+        self.index = self.nothing();
         self.alarms.clear();
         self.notes.clear();
         for (kind, object) in self.readable_sources() {
@@ -109,6 +118,7 @@ impl Cluster {
         for object in self.records.values() {
             self.index.apply_record(Decoded::Object(object.clone()));
         }
+        self.tell_proofs();
         self.tell_fallback();
         for kind in SourceKind::ALL {
             let readable = !self.unreadable.contains(&kind);
@@ -116,6 +126,20 @@ impl Cluster {
         }
         self.index.set_fallback_readable(true);
         self.due = self.index.hosts();
+    }
+
+    /// An index of nothing.
+    pub(super) fn nothing(&self) -> Publishing {
+        Publishing::new(self.policy.clone(), Some(Proofs::new(key())))
+    }
+
+    pub(super) fn tell_proofs(&mut self) {
+        for (key, object) in &self.verifications {
+            let object = Some(Decoded::Object(object.clone()));
+            self.index.apply_verification(key, object);
+            let namespace = &key.namespace;
+            self.index.apply_namespace(namespace, Some(namespace));
+        }
     }
 
     fn readable_sources(&self) -> Vec<(SourceKind, DynamicObject)> {
@@ -138,6 +162,43 @@ impl Cluster {
             self.unreadable.insert(kind);
         }
         let due = self.index.set_readable(kind, readable);
+        self.due.extend(due);
+    }
+
+    /// A namespace has proven a domain, as another's proof or its own has it.
+    pub(super) fn prove(&mut self, namespace: &str, domain: &str, proof_of: &str) {
+        let object = json!({
+            "metadata": { "name": domain, "namespace": namespace },
+            "spec": { "domain": domain },
+            "status": { "proof": key().proof(proof_of, &host(domain)) },
+        });
+        let object: api::DomainVerification = serde_json::from_value(object).unwrap();
+        let key = ObjectKey::new(namespace, domain);
+        self.verifications.insert(key.clone(), object.clone());
+        let due = self
+            .index
+            .apply_verification(&key, Some(Decoded::Object(object)));
+        self.due.extend(due);
+        let due = self.index.apply_namespace(namespace, Some(namespace));
+        self.due.extend(due);
+    }
+
+    /// Whether a namespace has proven a host, by what the objects say.
+    pub(super) fn has_proven(&self, namespace: &str, of: &str) -> bool {
+        let mut verifications = self.verifications.iter();
+        verifications.any(|(at, object)| {
+            let domain = host(&object.spec.domain);
+            let proof = object.status.as_ref().and_then(|it| it.proof.clone());
+            at.namespace == namespace
+                && host(of).is_at_or_below(&domain)
+                && proof == Some(key().proof(namespace, &domain))
+        })
+    }
+
+    pub(super) fn forget_proof(&mut self, namespace: &str, domain: &str) {
+        let key = ObjectKey::new(namespace, domain);
+        self.verifications.remove(&key);
+        let due = self.index.apply_verification(&key, None);
         self.due.extend(due);
     }
 

@@ -17,6 +17,7 @@ const HOSTS: [&str; 4] = [
     "h2.example.com",
     "in_valid",
 ];
+const DOMAINS: [&str; 2] = ["example.com", "h1.example.com"];
 const NAMESPACES: [&str; 2] = ["n0", "n1"];
 const NAMES: [&str; 2] = ["s0", "s1"];
 const KINDS: [SourceKind; 2] = [SourceKind::HttpProxy, SourceKind::Ingress];
@@ -45,6 +46,8 @@ enum Happening {
     /// Zones take Records, or leave them waiting.
     Serves(bool),
     Placement(bool),
+    /// A namespace proves a domain above some of the hosts, or no longer does.
+    Proof(usize, usize, bool),
     CollectGarbage,
     Restart,
     Wait,
@@ -93,6 +96,13 @@ fn happen(cluster: &mut Cluster, happening: &Happening) {
             let placement = [Placement::Source, Placement::Central][usize::from(*central)];
             cluster.policy.placement = placement;
             cluster.restart();
+        }
+        Happening::Proof(namespace, domain, true) => {
+            let namespace = NAMESPACES[*namespace];
+            cluster.prove(namespace, DOMAINS[*domain], namespace);
+        }
+        Happening::Proof(namespace, domain, false) => {
+            cluster.forget_proof(NAMESPACES[*namespace], DOMAINS[*domain]);
         }
         Happening::CollectGarbage => cluster.collect_garbage(),
         Happening::Restart => cluster.restart(),
@@ -260,6 +270,14 @@ fn check_host(cluster: &Cluster, host: &str) {
     let namespaces: BTreeSet<&str> = named.iter().map(|it| it.key.namespace.as_str()).collect();
     assert_eq!(namespaces.len(), 1, "{host}: {named:?}");
     let owner = namespaces.first().copied().unwrap();
+    let proven = claims.iter().filter(|it| !it.2.is_empty());
+    let proven: Vec<_> = proven
+        .filter(|it| cluster.has_proven(&it.0, host))
+        .collect();
+    assert!(
+        proven.is_empty() || cluster.has_proven(owner, host),
+        "{host} is {owner}'s, and {proven:?} ask for it"
+    );
     let own = claims.iter().filter(|it| it.0 == owner);
     let asking: BTreeSet<SourceKey> = own.clone().map(|it| it.1.clone()).collect();
     let left: Vec<&SourceKey> = named.difference(&asking).collect();
@@ -326,6 +344,8 @@ fn happening() -> impl Strategy<Value = Happening> {
         2 => (0..2usize, any::<bool>()).prop_map(|(a, b)| Happening::Readable(a, b)),
         1 => any::<bool>().prop_map(Happening::Serves),
         1 => any::<bool>().prop_map(Happening::Placement),
+        2 => (0..2usize, 0..2usize, prop::bool::weighted(0.7))
+            .prop_map(|(a, b, c)| Happening::Proof(a, b, c)),
         1 => Just(Happening::CollectGarbage),
         1 => Just(Happening::Restart),
         2 => Just(Happening::Wait),
@@ -382,6 +402,10 @@ fn a_pass_that_is_killed_after_any_write_is_finished_by_the_next() {
         ("passed on", |it| {
             it.proxy("next", "app", APP, &["198.51.100.1", "198.51.100.2"]);
             it.delete_source(&proxy("web", "app"));
+        }),
+        ("proven by another", |it| {
+            it.proxy("next", "app", APP, &["198.51.100.1", "198.51.100.2"]);
+            it.prove("next", "example.com", "next");
         }),
         ("one of two gone", |it| {
             it.proxy("web", "more", APP, &["192.0.2.2"]);

@@ -20,6 +20,7 @@ const HOSTS: [&str; 4] = [
 ];
 const NAMESPACES: [&str; 2] = ["n0", "n1"];
 const NAMES: [&str; 2] = ["s0", "s1"];
+const DOMAINS: [&str; 3] = ["example.com", "x.example.com", "a.x.example.com"];
 const KINDS: [SourceKind; 4] = [
     SourceKind::HttpProxy,
     SourceKind::Ingress,
@@ -41,6 +42,9 @@ enum Happening {
     Node(usize, bool),
     Readable(usize, bool),
     FallbackReadable(bool),
+    /// A proof in a namespace of a domain, and whose it is.
+    Proof(usize, usize, usize),
+    ProofGone(usize, usize),
 }
 
 /// A source, in what matters here.
@@ -212,15 +216,20 @@ impl World {
                 let due = cluster.index.set_fallback_readable(*readable);
                 cluster.due.extend(due);
             }
+            Happening::Proof(namespace, domain, of) => {
+                cluster.prove(NAMESPACES[*namespace], DOMAINS[*domain], NAMESPACES[*of]);
+            }
+            Happening::ProofGone(namespace, domain) => {
+                cluster.forget_proof(NAMESPACES[*namespace], DOMAINS[*domain]);
+            }
         }
     }
 
     /// An index that hears of everything in another order.
     fn anew(&mut self) -> Publishing {
-        let known = std::mem::replace(
-            &mut self.cluster.index,
-            Publishing::new(self.cluster.policy.clone()),
-        );
+        let nothing = self.cluster.nothing();
+        let known = std::mem::replace(&mut self.cluster.index, nothing);
+        self.cluster.tell_proofs();
         for object in self.cluster.records.values().rev() {
             self.cluster
                 .index
@@ -290,6 +299,8 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => (0..2usize, any::<bool>()).prop_map(|(a, b)| Happening::Node(a, b)),
         1 => (0..4usize, any::<bool>()).prop_map(|(a, b)| Happening::Readable(a, b)),
         1 => any::<bool>().prop_map(Happening::FallbackReadable),
+        3 => (0..2usize, 0..3usize, 0..2usize).prop_map(|(a, b, c)| Happening::Proof(a, b, c)),
+        1 => (0..2usize, 0..3usize).prop_map(|(a, b)| Happening::ProofGone(a, b)),
     ]
 }
 
@@ -346,6 +357,11 @@ fn a_change_concerns_only_whom_it_touches() {
         [host("*.example.com")].into(),
         "those below need not know"
     );
+    cluster.settle();
+    cluster.proxy("owner", "app", "h7.example.com", &["192.0.2.3"]);
+    cluster.settle();
+    cluster.prove("owner", "example.com", "owner");
+    assert_eq!(cluster.due, [host("h7.example.com")].into());
     cluster.settle();
     cluster.node("n", "10.0.0.1", true);
     assert!(cluster.due.is_empty(), "everybody has an address");

@@ -3,7 +3,7 @@
 use api::ConditionType::{Accepted, Conflicted, Published};
 use serde_json::json;
 
-use super::cluster::{Cluster, proxy};
+use super::cluster::{Cluster, GRACE, proxy};
 use super::{APP, open};
 use crate::ObjectKey;
 use crate::publishing::Placement;
@@ -69,6 +69,138 @@ fn of_two_namespaces_that_ask_at_once_the_older_source_has_the_host() {
     cluster.proxy("a", "app", APP, &["192.0.2.1"]);
     cluster.settle();
     assert_eq!(cluster.answers(), ["b app.example.com. A 192.0.2.2"]);
+}
+
+#[test]
+fn whoever_has_proven_the_domain_has_the_host_before_whoever_has_it() {
+    // S6: the host itself, or a domain above it.
+    for domain in [APP, "example.com"] {
+        let mut cluster = open();
+        cluster.proxy("owner", "app", APP, &["198.51.100.1"]);
+        cluster.settle();
+        assert_eq!(cluster.answers(), ["web app.example.com. A 192.0.2.1"]);
+        cluster.prove("owner", domain, "owner");
+        cluster.settle();
+        assert_eq!(cluster.answers(), ["owner app.example.com. A 198.51.100.1"]);
+        assert_eq!(cluster.endpoints(APP), ["198.51.100.1 443"]);
+        assert_eq!(cluster.names(), ["central/app.example.com"]);
+        cluster.says(APP, Conflicted, "True/FQDNClaimed", "");
+        let told = cluster.told(&proxy("web", "app"));
+        assert!(told[0].starts_with("FQDNClaimed app.example.com"));
+        assert!(cluster.told(&proxy("owner", "app")).is_empty());
+        cluster.restart();
+        cluster.settle();
+        assert_eq!(cluster.answers(), ["owner app.example.com. A 198.51.100.1"]);
+        // The claim goes with the last Ingress that uses it; what is answered does not change hands for that.
+        cluster.forget_proof("owner", domain);
+        cluster.settle();
+        assert_eq!(cluster.answers(), ["owner app.example.com. A 198.51.100.1"]);
+    }
+}
+
+#[test]
+fn a_proof_is_for_its_own_domain_and_namespace_and_for_those_who_ask() {
+    // S6, V6: another's proof, a domain beside it, one below it, and an owner who asks for nothing.
+    let forgeries = [
+        ("evil", APP, "web"),
+        ("evil", "example.net", "evil"),
+        ("evil", "deep.app.example.com", "evil"),
+        ("idle", APP, "idle"),
+    ];
+    for (namespace, domain, proof_of) in forgeries {
+        let mut cluster = open();
+        cluster.proxy("evil", "app", APP, &["203.0.113.1"]);
+        cluster.prove(namespace, domain, proof_of);
+        cluster.settle();
+        assert_eq!(cluster.answers(), ["web app.example.com. A 192.0.2.1"]);
+    }
+}
+
+#[test]
+fn a_host_stays_where_it_is_answered_until_its_proven_owner_can_be_reached() {
+    // S6: no name is emptied; once it has the host, the owner keeps it through an hour without addresses, as anybody does.
+    let mut cluster = open();
+    cluster.prove("owner", "example.com", "owner");
+    cluster.proxy("owner", "app", APP, &[]);
+    cluster.settle();
+    assert_eq!(cluster.answers(), ["web app.example.com. A 192.0.2.1"]);
+    cluster.proxy("owner", "app", APP, &["198.51.100.1"]);
+    cluster.settle();
+    assert_eq!(cluster.answers(), ["owner app.example.com. A 198.51.100.1"]);
+    cluster.proxy("owner", "app", APP, &[]);
+    cluster.settle();
+    assert_eq!(cluster.answers(), ["owner app.example.com. A 198.51.100.1"]);
+    cluster.pass_time(GRACE);
+    cluster.settle();
+    assert!(cluster.answers().is_empty());
+    // Of two that ask for what nobody has, the owner has it, reached or not.
+    let mut cluster = Cluster::new();
+    cluster.prove("owner", "example.com", "owner");
+    cluster.proxy("web", "app", APP, &["192.0.2.1"]);
+    cluster.proxy("owner", "app", APP, &[]);
+    cluster.settle();
+    assert!(cluster.answers().is_empty());
+    cluster.says(APP, Published, "False/NoAddress", "");
+}
+
+#[test]
+fn of_two_that_have_proven_a_domain_the_one_that_has_the_host_keeps_it() {
+    // S6.
+    let mut cluster = open();
+    cluster.proxy("other", "app", APP, &["198.51.100.1"]);
+    cluster.prove("web", "example.com", "web");
+    cluster.prove("other", APP, "other");
+    cluster.settle();
+    assert_eq!(cluster.answers(), ["web app.example.com. A 192.0.2.1"]);
+    cluster.delete_source(&proxy("web", "app"));
+    cluster.settle();
+    assert_eq!(cluster.answers(), ["other app.example.com. A 198.51.100.1"]);
+}
+
+#[test]
+fn whoever_has_proven_a_domain_has_hosts_below_the_wildcard_of_another_namespace() {
+    // S6, N6; and the wildcard itself.
+    let mut cluster = Cluster::new();
+    cluster.proxy("web", "any", "*.apps.example.com", &["192.0.2.1"]);
+    cluster.settle();
+    cluster.proxy("owner", "app", "own.apps.example.com", &["198.51.100.1"]);
+    cluster.settle();
+    assert_eq!(cluster.answers().len(), 1);
+    cluster.prove("owner", "apps.example.com", "owner");
+    cluster.settle();
+    let answers = cluster.answers();
+    assert_eq!(
+        answers,
+        [
+            "owner own.apps.example.com. A 198.51.100.1",
+            "web *.apps.example.com. A 192.0.2.1"
+        ]
+    );
+    cluster.proxy("owner", "any", "*.apps.example.com", &["198.51.100.1"]);
+    cluster.settle();
+    assert!(cluster.answers().iter().all(|it| it.starts_with("owner ")));
+}
+
+#[test]
+fn a_proven_owner_takes_a_host_over_whatever_we_are_killed_between() {
+    // S6: it is answered after every write, by the one or by the other.
+    for placement in [Placement::Central, Placement::Source] {
+        for writes in 0..8 {
+            let mut cluster = Cluster::with(|policy| policy.placement = placement);
+            cluster.proxy("web", "app", APP, &["192.0.2.1"]);
+            cluster.settle();
+            cluster.proxy("owner", "app", APP, &["198.51.100.1"]);
+            cluster.settle();
+            cluster.writes_left = Some(writes);
+            cluster.prove("owner", "example.com", "owner");
+            cluster.settle();
+            assert!(!cluster.answers().is_empty(), "after {writes} writes");
+            cluster.writes_left = None;
+            cluster.settle();
+            assert_eq!(cluster.answers(), ["owner app.example.com. A 198.51.100.1"]);
+            assert_eq!(cluster.names().len(), 1);
+        }
+    }
 }
 
 #[test]
