@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::decide::IngressView;
 use super::gate::uses;
 use super::managed::{Guid, ManagedDomain};
-use super::publish::{HostView, StandingRecord};
+use super::publish::{self, HostView, StandingRecord};
 use super::refusal::judge;
 use super::seal::Keyring;
 use super::verification::{Claim, VerificationView};
@@ -301,9 +301,7 @@ impl Domains {
         }
         let Some(record) = record else { return touched };
         let meta = record.meta();
-        let labels = meta.labels.as_ref();
-        let guid = labels.and_then(|it| it.get(label::MANAGED_HOST));
-        let Some(guid) = guid.and_then(|it| Guid::read(it)) else {
+        let Some(guid) = publish::host_of(meta) else {
             return touched;
         };
         let standing = StandingRecord {

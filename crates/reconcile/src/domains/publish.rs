@@ -14,6 +14,7 @@ use api::record::{Class, RecordSpec};
 use api::well_known::{field_manager, label};
 use api::zone_ref::ZoneRef;
 use jiff::{SignedDuration, Timestamp};
+use kube::core::ObjectMeta;
 
 use super::managed::{Guid, ManagedDomain};
 use crate::ObjectKey;
@@ -113,6 +114,21 @@ fn published(targets: &BTreeSet<Target>) -> Vec<&Target> {
     addresses
 }
 
+/// The managed host that a Record was made for, if we made it. Anybody can write the label; what has it and does not look
+/// like one of ours in everything else is somebody's own.
+pub(super) fn host_of(meta: &ObjectMeta) -> Option<Guid> {
+    let labels = meta.labels.as_ref()?;
+    let ours = labels.get(label::MANAGED_BY)? == field_manager::CONTROLLER;
+    let guid = Guid::read(labels.get(label::MANAGED_HOST)?)?;
+    let named = meta.name.as_deref()?.starts_with(&stem(&guid));
+    (ours && named).then_some(guid)
+}
+
+/// What the names of a managed host's Records begin with.
+fn stem(guid: &Guid) -> String {
+    format!("managed-{guid}-")
+}
+
 /// Its name stands for what it says, so a Record is never changed.
 fn record(
     view: &HostView,
@@ -127,7 +143,7 @@ fn record(
     };
     let rdata = target.to_string();
     let hash = blake3::hash(rdata.as_bytes()).to_hex();
-    let name = format!("managed-{}-{}", view.guid, &hash[..8]);
+    let name = format!("{}{}", stem(&view.guid), &hash[..8]);
     let spec = RecordSpec {
         domain_name: format!("{}.", view.guid.host(managed)),
         zone_ref: Some(ZoneRef {

@@ -259,3 +259,28 @@ fn a_managed_host_leads_to_its_ingress_for_as_long_as_there_is_one() {
     );
     assert_eq!(gone.len(), 2);
 }
+
+#[test]
+fn a_record_that_only_looks_like_that_of_a_managed_host_is_somebodys_own() {
+    // V1: whoever writes the label does not hand it over.
+    let guid = Guid::new([7; Guid::BYTES]);
+    let ours = format!("managed-{guid}-0a0a0a0a");
+    let cases = [
+        (ours.as_str(), "zonewright", true),
+        (ours.as_str(), "somebody", false),
+        ("theirs", "zonewright", false),
+    ];
+    for (name, by, known) in cases {
+        let mut domains = domains();
+        let record = json!({
+            "metadata": { "name": name, "namespace": "team", "labels": {
+                "zonewright.dev/managed-host": guid.to_string(), "app.kubernetes.io/managed-by": by,
+            } },
+            "spec": { "domainName": "theirs.example.com.", "type": "A", "rdata": "192.0.2.1" },
+        });
+        let record = serde_json::from_value(record).unwrap();
+        domains.apply_record(&at("team", name), Some(Decoded::Object(record)), NOW);
+        let host = domains.managed_host(&guid);
+        assert_eq!(host.is_some(), known, "{name} by {by}");
+    }
+}
