@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::attributes::{Attributes, Invocation};
@@ -92,20 +93,18 @@ impl Question {
         let response = review.get("response").and_then(Value::as_object);
         let response = response.ok_or_else(absent)?;
         let text = |field: &str| response.get(field).and_then(Value::as_str);
-        let patch = text("patch").filter(|patch| !patch.is_empty());
+        let patch = response.get("patch").filter(|patch| !is_nothing(patch));
         let patch_type = text("patchType");
         if self.version == ReviewVersion::V1 {
             self.check_identity(review, text("uid").unwrap_or_default())?;
             check_patch(self.phase, patch.is_some(), patch_type)?;
         }
         let patch = patch.filter(|_| self.phase == Phase::Mutating);
-        let patch = patch
-            .map(|patch| STANDARD.decode(patch).map(Bytes::from))
-            .transpose();
+        let patch = patch.map(octets).transpose()?;
         Ok(Response {
             allowed: response.get("allowed") == Some(&Value::Bool(true)),
             status: response.get("status").and_then(Value::as_object).cloned(),
-            patch: patch.map_err(|error| error.to_string())?,
+            patch,
             patch_type: match self.version {
                 ReviewVersion::V1 => patch_type.unwrap_or_default().to_owned(),
                 // The older version has one kind of patch, whatever it is called.
@@ -150,6 +149,25 @@ fn check_patch(phase: Phase, has_patch: bool, patch_type: Option<&str>) -> Resul
         (Phase::Mutating, true, Some(_)) | (_, false, None) => return Ok(()),
     };
     Err(wrong.to_owned())
+}
+
+fn is_nothing(octets: &Value) -> bool {
+    match octets {
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => true,
+    }
+}
+
+/// Octets as Go reads them: base64, or one number after the other, which is how serde writes them.
+fn octets(value: &Value) -> Result<Bytes, String> {
+    if let Value::Array(numbers) = value {
+        let octet = |number: &Value| u8::deserialize(number);
+        let octets: Result<Vec<u8>, _> = numbers.iter().map(octet).collect();
+        return octets.map(Bytes::from).map_err(|error| error.to_string());
+    }
+    let decoded = STANDARD.decode(value.as_str().unwrap_or_default());
+    decoded.map(Bytes::from).map_err(|error| error.to_string())
 }
 
 fn texts(list: Option<&Value>) -> Vec<String> {

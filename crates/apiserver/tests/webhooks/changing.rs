@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::hooks::{allow, judge, patch};
+use crate::hooks::{allow, always, judge, patch};
 use crate::stage::{SOON, map, rule, same};
 
 fn add(path: &str, value: &str) -> Value {
@@ -175,6 +175,21 @@ async fn only_the_requests_that_match_are_shown() {
         assert_eq!(paths(), ["/cel"]);
         stage.ask("DELETE", &format!("{}/x", stage.maps()), Value::Null).await;
         assert_eq!(paths(), ["/delete"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_patch_may_come_as_numbers() {
+    // As kube's `AdmissionResponse` writes it.
+    same("numbers", async |stage| {
+        let octets = add("/data/b", "2").to_string().into_bytes();
+        let response = json!({ "allowed": true, "patchType": "JSONPatch", "patch": octets });
+        stage.on("/b", always(response));
+        let hooks = vec![stage.webhook("/b", json!({}))];
+        stage.configure("mutating", "m", hooks).await;
+        let created = stage.ask("POST", &stage.maps(), map("x")).await;
+        assert_eq!(created.body["data"]["b"], "2");
     })
     .await;
 }
