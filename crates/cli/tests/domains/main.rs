@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod backups;
 mod bind;
 mod cluster;
 mod exported;

@@ -53,12 +53,13 @@ impl Up {
 
     /// With a file of choice; it verifies domains by asking `resolver`, or itself.
     pub(crate) async fn start_with(file: &Path, resolver: Option<SocketAddr>) -> Up {
-        for _ in 1..ATTEMPTS {
-            if let Some(up) = start_once(file, resolver).await {
-                return up;
-            }
-        }
-        start_once(file, resolver).await.expect("it starts")
+        start(None, file, resolver).await
+    }
+
+    /// With the zones of the example, keeping what it is told in a folder of a directory.
+    pub(crate) async fn start_in(directory: &Path, data: &str) -> Up {
+        let kept = Some((directory, data));
+        start(kept, &example("zones.yaml"), None).await
     }
 
     /// Whoever may do everything.
@@ -96,18 +97,37 @@ impl Drop for Up {
     }
 }
 
-async fn start_once(file: &Path, resolver: Option<SocketAddr>) -> Option<Up> {
+/// Where what it is told is kept: a directory, and a folder in it.
+type Kept<'a> = Option<(&'a Path, &'a str)>;
+
+async fn start(kept: Kept<'_>, file: &Path, resolver: Option<SocketAddr>) -> Up {
+    for _ in 1..ATTEMPTS {
+        if let Some(up) = start_once(kept, file, resolver).await {
+            return up;
+        }
+    }
+    let last = start_once(kept, file, resolver).await;
+    last.expect("it starts")
+}
+
+async fn start_once(kept: Kept<'_>, file: &Path, resolver: Option<SocketAddr>) -> Option<Up> {
     let directory = TempDir::new().unwrap();
+    let keeping = match kept {
+        Some((_, data)) => vec!["--data", data],
+        None => vec!["--ephemeral"],
+    };
     let dns = free_address();
     let resolver = resolver.unwrap_or(dns).to_string();
     let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
     command
-        .args(["up", "--ephemeral", "-o", "json", "-f"])
+        .args(["up", "-o", "json"])
+        .args(keeping)
+        .arg("-f")
         .arg(file)
         .args(["--api", "127.0.0.1:0", "--http", "127.0.0.1:0"])
         .args(["--dns", &dns.to_string(), "--resolver", &resolver])
         .args(["--managed-domain", MANAGED])
-        .current_dir(directory.path());
+        .current_dir(kept.map_or(directory.path(), |it| it.0));
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
