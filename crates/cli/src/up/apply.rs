@@ -21,7 +21,7 @@ use kube::runtime::wait::{await_condition, conditions};
 use kube::{Api, Client};
 use reconcile::publishing::SourceKind;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::manifest::Document;
 
@@ -30,6 +30,9 @@ mod tests;
 
 /// How long a kind may take to be served once it is defined: an API with several servers gives them five seconds to hear of it.
 const SERVED_WITHIN: Duration = Duration::from_secs(15);
+
+/// How often it is looked whether a kind is served.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 const MERGE_PATCH: &str = "application/merge-patch+json";
 
@@ -106,26 +109,51 @@ impl Applied {
     }
 }
 
-/// The name of the definition that an object is, if it is one.
-fn defines(object: &Value) -> Option<&str> {
-    let is_definition = object["kind"] == "CustomResourceDefinition";
-    object["metadata"]["name"]
-        .as_str()
-        .filter(|_| is_definition)
+/// A definition of a kind.
+struct Definition {
+    name: String,
+    /// The kind in every version that is to be served.
+    kinds: Vec<GroupVersionKind>,
+}
+
+/// The definition that an object is, if it is one.
+fn defines(object: &Value) -> Option<Definition> {
+    let spec = &object["spec"];
+    let name = object["metadata"]["name"].as_str();
+    let name = name.filter(|_| object["kind"] == "CustomResourceDefinition")?;
+    let (group, kind) = (spec["group"].as_str()?, spec["names"]["kind"].as_str()?);
+    let versions = spec["versions"].as_array()?.iter();
+    let served = versions.filter(|version| version["served"] == true);
+    let served = served.filter_map(|version| version["name"].as_str());
+    Some(Definition {
+        name: name.to_owned(),
+        kinds: served
+            .map(|version| GroupVersionKind::gvk(group, version, kind))
+            .collect(),
+    })
 }
 
 /// Returns when the kinds of these definitions are served. One that never is says why in its own conditions, and so do
 /// the objects that are refused for it.
-async fn are_served(client: &Client, definitions: &[&str]) {
-    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
-    let served = definitions.iter().map(|name| {
-        let served = conditions::is_crd_established();
-        await_condition(api.clone(), name, served)
-    });
+async fn are_served(client: &Client, definitions: &[Definition]) {
+    let served = definitions.iter().map(|it| is_served(client, it));
     if timeout(SERVED_WITHIN, join_all(served)).await.is_err() {
         tracing::warn!(
             "Not every kind that was defined is served; the conditions of its CustomResourceDefinition say why"
         );
+    }
+}
+
+/// An API knows that a kind is established a moment before it tells so to those who ask what kinds there are.
+async fn is_served(client: &Client, definition: &Definition) {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let established = conditions::is_crd_established();
+    // What cannot be watched is seen below.
+    let _ = await_condition(api, &definition.name, established).await;
+    for kind in &definition.kinds {
+        while discovery::pinned_kind(client, kind).await.is_err() {
+            sleep(LOOK_AGAIN).await;
+        }
     }
 }
 

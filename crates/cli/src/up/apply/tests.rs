@@ -1,11 +1,15 @@
 //! Manifests against the real API server.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
+use kube::client::Body;
 use serde_json::json;
 use testkit::control_plane::{self, Identity};
+use tower::service_fn;
 
 use super::*;
 
@@ -90,6 +94,29 @@ async fn the_objects_of_a_kind_may_follow_it_at_once() {
     let [definition, object] = kind_and_object("example.org", "default");
     check(&client, &documents(&[definition]), (1, 0), &[]).await;
     check(&client, &documents(&[object]), (1, 0), &[]).await;
+}
+
+/// A way to an API that does not tell of a group for the first few times that it is asked.
+fn late(api: &Client, group: &'static str) -> Client {
+    let (api, asked) = (api.clone(), Arc::new(AtomicUsize::new(0)));
+    let service = service_fn(move |mut request: Request<Body>| {
+        let about = request.uri().path() == format!("/apis/{group}/v1");
+        if about && asked.fetch_add(1, Ordering::SeqCst) < 4 {
+            *request.uri_mut() = "/apis/unheard-of.example.org/v1".parse().unwrap();
+        }
+        let api = api.clone();
+        async move { api.send(request).await }
+    });
+    Client::new(service, "default")
+}
+
+#[tokio::test]
+async fn a_kind_is_waited_for_until_the_api_tells_of_it() {
+    // kube-apiserver says that a definition is established a moment before it lists the kind.
+    let api = apiserver::Apiserver::open(apiserver::Options::default());
+    let client = late(&api.await.unwrap().client(), "example.org");
+    let both = kind_and_object("example.org", "default");
+    check(&client, &documents(&both), (2, 0), &[]).await;
 }
 
 #[tokio::test]
