@@ -1,16 +1,18 @@
 //! The object of a kind that has nothing in it, as Go writes it.
 //!
-//! Structs are always there, and so are lists and texts that may not be left out. A creation is
+//! Structs are always there, and so are lists, texts and numbers that may not be left out. A creation is
 //! compared with it to find out which fields the sender wrote.
 
 use serde_json::{Value, json};
 
+use super::defaults;
 use super::kind::Kind;
 
 /// A kind's empty object.
 pub(super) fn of(kind: Kind) -> Value {
     match kind {
-        Kind::Namespace | Kind::PodDisruptionBudget => json!({ "spec": {}, "status": {} }),
+        Kind::Namespace => json!({ "spec": {}, "status": {} }),
+        Kind::PodDisruptionBudget => json!({ "spec": {}, "status": defaults::budget_status() }),
         Kind::Node => json!({ "spec": {}, "status": { "daemonEndpoints": {}, "nodeInfo": {} } }),
         Kind::Service | Kind::Ingress => json!({ "spec": {}, "status": { "loadBalancer": {} } }),
         Kind::Deployment => json!({
