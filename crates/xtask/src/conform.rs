@@ -18,6 +18,9 @@ pub(crate) enum Subject {
 /// How long a controller looks at both APIs while they are ended and started again.
 const CLIENT_GO_SECONDS: &str = "120";
 
+/// What the histories of the API are made of besides: a number, or `draw`.
+pub(crate) const FRESH: &str = "CONFORM_FRESH";
+
 /// How much is asked, and from which seed; nothing is for the test to know.
 pub(crate) struct Amount {
     pub(crate) queries: Option<usize>,
@@ -55,7 +58,7 @@ fn histories(operations: Option<usize>, seed: Option<u64>) -> Result<()> {
         "--",
         "--nocapture",
     ]);
-    command.env("CONFORM_FRESH", "1");
+    command.env(FRESH, "draw");
     if let Some(operations) = operations {
         command.env("CONFORM_OPERATIONS", operations.to_string());
     }
