@@ -1,7 +1,7 @@
 //! DNSPolicy: publishes the hosts of a Gateway's listeners (D1–D8).
 //!
-//! The schema, its rules and their messages are the peer's, with one departure: `providerRefs` is required and holds
-//! exactly one Secret. From here to checked values: [`crate::parse::dns_policy`].
+//! The schema, its rules and their messages are the peer's, with one departure: `providerRefs` holds exactly one Secret,
+//! and may be missing only where another cluster publishes. From here to checked values: [`crate::parse::dns_policy`].
 
 use std::collections::BTreeMap;
 
@@ -84,6 +84,10 @@ use crate::health_check::{HealthCheckSpec, HealthCheckStatus};
         "!(has(self.providerRefs) && has(self.delegate) && self.delegate == true)",
         "delegate=true and providerRefs are mutually exclusive",
     ),
+    (
+        "has(self.providerRefs) || (has(self.delegate) && self.delegate == true)",
+        "providerRefs is required unless delegate=true",
+    ),
 ])))]
 pub struct DnsPolicySpec {
     /// The Gateway of the same namespace that the policy is for, or one of its listeners.
@@ -99,7 +103,9 @@ pub struct DnsPolicySpec {
     ])))]
     pub target_ref: TargetRef,
 
-    /// The Secrets of the same namespace that name the providers and hold their credentials. At present exactly one.
+    /// The Secrets of the same namespace that name the providers and hold their credentials. At present exactly one;
+    /// none only with delegate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 1))]
     pub provider_refs: Vec<ProviderRef>,
 

@@ -261,6 +261,14 @@ pub struct DnsRecordStatus {
     pub related_endpoints: Vec<Endpoint>,
 }
 
+impl DnsRecordStatus {
+    /// Whether anything of the record may be at a provider: its zone was looked at, or a write was tried.
+    pub fn may_be_published(&self) -> bool {
+        let written = self.write_counter.is_some_and(|writes| writes > 0);
+        written || self.zone_id.is_some() || !self.endpoints.is_empty()
+    }
+}
+
 /// A map whose values may be anything: a schema cannot hold itself, so the peer leaves them open.
 fn any_values(_: &mut SchemaGenerator) -> Schema {
     json_schema!({

@@ -65,7 +65,7 @@ fn zone_slice(manifest: &Value) -> Vec<Problem> {
 
 fn dns_record(manifest: &Value) -> Vec<Problem> {
     judge(manifest, |record: &DnsRecord| {
-        parse::dns_record::parse(record).err().unwrap_or_default()
+        parse::dns_record::problems(record)
     })
 }
 

@@ -124,7 +124,6 @@ fn delegation_is_decided_once() {
 
 #[test]
 fn a_policy_decides_on_delegation_once_too() {
-    // With providerRefs required, `true` is never taken; the rules are the peer's all the same.
     let exclusive = "spec: delegate=true and providerRefs are mutually exclusive";
     let (none, no, yes) = (
         json!({}),

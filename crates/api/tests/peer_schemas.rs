@@ -230,8 +230,7 @@ fn required_fields_are_the_peers() {
             &["name"],
         ),
         ("DNSHealthCheckProbe", "status", &[]),
-        // K1: the one departure, after the design that asked for it.
-        ("DNSPolicy", "spec", &["providerRefs", "targetRef"]),
+        ("DNSPolicy", "spec", &["targetRef"]),
         ("DNSPolicy", "spec.targetRef", &["group", "kind", "name"]),
         ("DNSPolicy", "spec.providerRefs[]", &["name"]),
         (

@@ -80,11 +80,10 @@ fn run_run(run: &Run, log_level: &str, kubeconfig: Option<&Path>) -> anyhow::Res
 
 /// What every command that runs controllers begins with.
 fn prepare(controller: &Controller, log_level: &str) {
-    if let Some(contradiction) = controller.contradiction() {
-        let kind = ErrorKind::ArgumentConflict;
-        Args::command().error(kind, contradiction).exit();
-    }
     logging::start(log_level, controller.log_format);
+    if let Some(warning) = controller.pace.warning() {
+        tracing::warn!("{warning}");
+    }
 }
 
 fn run_query(query: &Query, output: Output) -> anyhow::Result<ExitCode> {

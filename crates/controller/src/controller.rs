@@ -23,7 +23,7 @@ use tracing::{debug, info};
 use crate::clock::{Clock, until};
 use crate::desk::{BEAT, EVENTS_AT_ONCE, TELL_WITHIN};
 use crate::dns_records::Neighbour;
-use crate::events::{Recorder, transitions};
+use crate::events::Recorder;
 use crate::feed::{Fed, Feed};
 use crate::health::Pulse;
 use crate::inbox::{Inbox, Watched};
@@ -469,9 +469,7 @@ impl Shell {
         else {
             return;
         };
-        for note in transitions(before, after) {
-            self.recorder.note(&object, note);
-        }
+        self.recorder.transitions(&object, before, after);
     }
 
     fn finished(&mut self, (finished, started): (Finished, Instant)) {

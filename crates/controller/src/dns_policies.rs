@@ -24,7 +24,7 @@ use tracing::info;
 
 use crate::clock::Clock;
 use crate::desk::{self, Begun, DeskOf, Ended, NoNews, TELL_WITHIN, Work};
-use crate::events::{Recorder, transitions};
+use crate::events::Recorder;
 use crate::feed::Fed;
 use crate::metrics::Metrics;
 use crate::queue::{self, Outcome};
@@ -237,9 +237,7 @@ impl Shell {
             return;
         };
         let (before, after) = &finished.conditions;
-        for note in transitions(before, after) {
-            self.recorder.note(&object, note);
-        }
+        self.recorder.transitions(&object, before, after);
     }
 
     /// Shows operators how a policy stands.

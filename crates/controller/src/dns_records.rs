@@ -4,6 +4,7 @@
 //! task owns the index and the queue; passes ask zones and write on their own and come back when they are done. Nothing is
 //! asked of a provider before every kind has been seen once: a Secret that has not been listed yet is not missing.
 
+mod contention;
 mod inbox;
 mod memory;
 mod pass;
@@ -15,7 +16,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::ZoneKey;
-use dns::ownership::short_hash36;
 use futures_util::future::BoxFuture;
 use kube::Client;
 use rand::Rng as _;
@@ -31,7 +31,7 @@ use tracing::info;
 use crate::backoff::Backoff;
 use crate::clock::Clock;
 use crate::desk::{self, Begun, DeskOf, Ended, TELL_WITHIN, Work};
-use crate::events::{Recorder, transitions};
+use crate::events::Recorder;
 use crate::feed::Fed;
 use crate::hosted_zone::{self, HostedZoneKey, News};
 use crate::hosted_zones::{HostedZones, Open};
@@ -40,6 +40,7 @@ use crate::queue::Outcome;
 use crate::running::Running;
 use crate::surroundings::Surroundings;
 use crate::write::WriteError;
+use contention::Contention;
 use inbox::{Inbox, Touched, Watched};
 use memory::Memory;
 use pass::{Finished, Pass, light};
@@ -57,9 +58,6 @@ const BACKOFF: Backoff = Backoff {
     base: Duration::from_secs(5),
     cap: Duration::from_mins(5),
 };
-
-/// How many characters of a hash stand for a cluster.
-const CLUSTER_CHARS: usize = 8;
 
 /// What the loop over DNSRecords is made of.
 pub struct DnsRecords {
@@ -137,7 +135,6 @@ struct Shell {
     /// Who uses which zone.
     uses: BTreeMap<HostedZoneKey, BTreeSet<DnsRecordKey>>,
     writers: Arc<Semaphore>,
-    cluster: Option<String>,
     /// What was waited for has come.
     ready: bool,
 }
@@ -196,11 +193,11 @@ impl Work for Shell {
         }
         if !view.is_observed() {
             // Whoever fought with what the spec said before may be content with it now.
-            memory.fights.clear();
+            memory.contention = Contention::default();
         }
         let mut wake = self.hosting.wake(key);
         wake.drift = memory.drift;
-        wake.retry = memory.retry_due(now);
+        wake.retry = memory.retry_due(now) || memory.asked && view.has_failed();
         match depth(&view, wake, self.clock.now()) {
             Depth::Light { valid_for } => self.begin_light(view, valid_for, now),
             Depth::Full => self.begin_full(view, wake, now),
@@ -282,16 +279,12 @@ impl Shell {
             memory: BTreeMap::new(),
             uses: BTreeMap::new(),
             writers: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
-            cluster: None,
             ready: false,
         };
         (shell, around)
     }
 
     fn follow(&mut self, touched: Touched, desk: &mut Desk) {
-        if let Some(uid) = touched.cluster {
-            self.cluster = Some(short_hash36(&uid, CLUSTER_CHARS));
-        }
         for key in touched.gone {
             self.release(&key, &BTreeSet::new());
             self.memory.remove(&key);
@@ -349,7 +342,7 @@ impl Shell {
     ) -> Begun<Finished> {
         let memory = self.memory.entry(view.key.clone()).or_default();
         let due = memory.premature(now, valid_for);
-        if view.is_kept() || view.deleting || !view.can_ask() {
+        if view.upkeep().is_none() {
             return Begun::Over(Outcome::Again(due));
         }
         let (zones, next) = (memory.zones.clone(), Next::After(due - now));
@@ -362,17 +355,18 @@ impl Shell {
     fn begin_full(&mut self, view: DnsRecordView, wake: Wake, now: Instant) -> Begun<Finished> {
         let memory = self.memory.entry(view.key.clone()).or_default();
         let half = self.options.validation / 2;
+        let edited = memory.asked && view.has_failed() && view.is_observed();
+        let doubted = wake.inputs || edited;
         let pass = Pass {
             // What a person changed is not believed to be as it was.
-            fresh: memory.fresh.or(wake.inputs.then_some(now)),
+            fresh: memory.fresh.or(doubted.then_some(now)),
             proof: view.is_awaiting().then_some(now),
-            contested: memory.is_contested(now),
+            contested: memory.contention.is_on(now, self.options.pace.requeue),
             unreported: memory.unreported,
             inputs: self.hosting.inputs(&view.key),
             began: self.clock.now(),
             wait: half + self.chance.random_range(Duration::ZERO..=half * 2),
             pace: self.options.pace,
-            cluster: self.cluster.clone(),
             changed: self.inbox.begin(&view.key, view.generation),
             view,
         };
@@ -403,7 +397,9 @@ impl Shell {
         memory.unreported = untold && (finished.wrote || memory.unreported);
         memory.retry = untold || finished.failed && finished.next != Next::OnChange;
         if finished.fought {
-            memory.fights.push_back(now);
+            memory.contention.repaired(now);
+        } else if finished.undisturbed {
+            memory.contention.undisturbed();
         }
         if !finished.failed && !untold {
             memory.failures = 0;
@@ -452,9 +448,7 @@ impl Shell {
         else {
             return;
         };
-        for note in transitions(before, after) {
-            self.recorder.note(&object, note);
-        }
+        self.recorder.transitions(&object, before, after);
     }
 
     /// Lets go of the zones that a record no longer uses.

@@ -32,7 +32,7 @@ use tracing::info;
 
 use crate::clock::Clock;
 use crate::desk::{self, Begun, DeskOf, Ended, NoNews, TELL_WITHIN, Work};
-use crate::events::{Recorder, transitions};
+use crate::events::Recorder;
 use crate::feed::Fed;
 use crate::metrics::Metrics;
 use crate::queue::Outcome;
@@ -299,9 +299,7 @@ impl Shell {
         let Some((object, before, after)) = &finished.said else {
             return;
         };
-        for note in transitions(before, after) {
-            self.recorder.note(object, note);
-        }
+        self.recorder.transitions(object, before, after);
     }
 }
 

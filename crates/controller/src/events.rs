@@ -1,7 +1,7 @@
 //! Kubernetes Events: what people see under `kubectl describe` (K3).
 //!
-//! [`transitions`] says which changes of conditions deserve one; a [`Recorder`] takes notes and writes them behind the
-//! back of whoever noted. Nobody waits for an Event and nothing fails with it: what cannot be written in time is
+//! [`Recorder::transitions`] notes those changes of conditions that deserve one; a [`Recorder`] writes notes into the log at
+//! once and into the API afterwards. Nobody waits for an Event and nothing fails with it: what cannot be written in time is
 //! dropped and counted. What is noted again soon is counted up instead of written anew, and no object gets more than
 //! its share.
 //!
@@ -15,19 +15,21 @@ mod writer;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use api::Condition;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
 use rand::rngs::StdRng;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
+use tracing::{info, warn};
 
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 use ledger::{Key, Ledger, Subject};
 use writer::Writer;
 
-pub use transition::transitions;
+use transition::transitions;
 
 /// Whether an Event tells of trouble.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -97,8 +99,16 @@ impl Recorder {
         }
     }
 
-    /// Takes a note about an object. Returns at once.
+    /// Notes an object's ways into and out of a bad state (K3).
+    pub fn transitions(&self, object: &ObjectReference, before: &[Condition], after: &[Condition]) {
+        for note in transitions(before, after) {
+            self.note(object, note);
+        }
+    }
+
+    /// Takes a note about an object, and writes it into the log. Returns at once.
     pub fn note(&self, object: &ObjectReference, note: Note) {
+        log(object, &note);
         let key = Key {
             subject: Subject::of(object),
             note,
@@ -115,6 +125,23 @@ impl Recorder {
         self.shared.closing.send_replace(true);
         let mut closed = self.shared.closed.subscribe();
         let _in_time = timeout(within, closed.wait_for(|closed| *closed)).await;
+    }
+}
+
+/// One line for each (C8).
+fn log(object: &ObjectReference, note: &Note) {
+    let Note {
+        severity,
+        reason,
+        message,
+        ..
+    } = note;
+    let [kind, namespace, name] = [&object.kind, &object.namespace, &object.name]
+        .map(|part| part.as_deref().unwrap_or_default());
+    let object = format_args!("{kind} {namespace}/{name}");
+    match severity {
+        Severity::Warning => warn!(%object, reason, "{message}"),
+        Severity::Normal => info!(%object, reason, "{message}"),
     }
 }
 

@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use dns::Name;
 use dns::guard::Guard;
-use provider::{Error, Provider, Retry, ZoneId};
+use provider::{Attempt, Error, Provider, Retry, ZoneId};
 use reconcile::DnsRecordKey;
 use reconcile::dns_record::Failure;
 use reconcile::hosted::{Ask, GuardRules, Guarded, Verdict, Work, agenda};
@@ -451,7 +451,7 @@ fn failure_of(error: &Error) -> Failure {
 /// What it means that a zone could not be read or found: nothing was written.
 pub(crate) fn unread(error: &Error) -> Failure {
     Failure {
-        may_have_written: false,
+        attempt: Attempt::None,
         ..failure_of(error)
     }
 }

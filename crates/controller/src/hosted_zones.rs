@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use api::parse::provider_secret::{Credentials, Domain, Place, ProviderSecret};
 use dns::Name;
-use provider::{Boxed, Error, Provider, Retry, ZoneId};
+use provider::{Attempt, Boxed, Error, Provider, Retry, ZoneId};
 use reconcile::dns_record::Failure;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell, mpsc};
 use tokio::time::Instant;
@@ -154,7 +154,7 @@ fn lost(story: String) -> Failure {
         story,
         retry: Retry::Backoff,
         way: true,
-        may_have_written: false,
+        attempt: Attempt::None,
     }
 }
 

@@ -33,7 +33,7 @@ use tracing::info;
 
 use crate::clock::Clock;
 use crate::desk::{self, Begun, DeskOf, Ended, NoNews, TELL_WITHIN, Work};
-use crate::events::{self, Recorder, Severity, transitions};
+use crate::events::{self, Recorder, Severity};
 use crate::feed::Fed;
 use crate::metrics::Metrics;
 use crate::queue::{self, Outcome};
@@ -236,9 +236,7 @@ impl Shell {
     /// Tells people of transitions into and out of trouble (K3).
     fn tell(&self, finished: &Finished) {
         for (object, before, after) in finished.transitions() {
-            for note in transitions(before, after) {
-                self.recorder.note(&object, note);
-            }
+            self.recorder.transitions(&object, before, after);
         }
     }
 

@@ -107,21 +107,6 @@ impl Target<'_> {
         Ok(self.api::<K>().patch(self.name, &by_us(), &patch).await?)
     }
 
-    /// Writes what keeps the object from going.
-    pub(crate) async fn finalizers<K>(
-        &self,
-        version: Option<&str>,
-        finalizers: &[String],
-    ) -> Result<Decoded<K>, WriteError>
-    where
-        K: Resource<Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
-        K::DynamicType: Default,
-    {
-        let patch = json!({ "metadata": { "resourceVersion": version, "finalizers": finalizers } });
-        let patch = Patch::Merge(patch);
-        Ok(self.api::<K>().patch(self.name, &by_us(), &patch).await?)
-    }
-
     /// Writes the whole status. `before` is what it replaces: fields that are no longer there go.
     pub(crate) async fn status<K, S>(
         &self,
@@ -286,10 +271,10 @@ where
         Ok(())
     }
 
-    /// Writes what keeps the object from going.
-    pub(crate) async fn finalizers(&mut self, finalizers: &[String]) -> Result<(), WriteError> {
+    /// Changes some fields of the object.
+    pub(crate) async fn merge(&mut self, patch: Value) -> Result<(), WriteError> {
         let version = self.resource_version.as_deref();
-        let written = self.target.finalizers(version, finalizers).await?;
+        let written = self.target.merge(version, patch).await?;
         self.wrote(written);
         Ok(())
     }
@@ -319,17 +304,26 @@ fn by_us() -> PatchParams {
     }
 }
 
-/// A merge patch that makes `after` of `before`: what is missing afterwards is named as nothing.
+/// A merge patch that makes `after` of `before`: what is missing afterwards is named as nothing, in maps within as well, for
+/// a merge patch keeps every key that it does not name (RFC 7386 §2).
 pub(crate) fn replacement(before: &impl Serialize, after: &impl Serialize) -> Value {
     let infallible = "a status has no way to fail";
     let before = serde_json::to_value(before).expect(infallible);
     let mut after = serde_json::to_value(after).expect(infallible);
-    if let (Value::Object(before), Value::Object(after)) = (before, &mut after) {
-        for field in before.into_iter().map(|(field, _)| field) {
-            after.entry(field).or_insert(Value::Null);
+    name_what_goes(before, &mut after);
+    after
+}
+
+fn name_what_goes(before: Value, after: &mut Value) {
+    let (Value::Object(before), Value::Object(after)) = (before, after) else {
+        return;
+    };
+    for (field, before) in before {
+        match after.get_mut(&field) {
+            Some(after) => name_what_goes(before, after),
+            None => drop(after.insert(field, Value::Null)),
         }
     }
-    after
 }
 
 fn slice_object(slice: Slice, zone: &str, uid: &str) -> ZoneSlice {
@@ -356,6 +350,9 @@ fn slice_object(slice: Slice, zone: &str, uid: &str) -> ZoneSlice {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::btree_map;
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -364,5 +361,35 @@ mod tests {
         let after = json!({ "fqdn": "b.", "entries": [] });
         let patch = json!({ "fqdn": "b.", "hash": null, "entries": [] });
         assert_eq!(replacement(&before, &after), patch);
+    }
+
+    #[test]
+    fn a_key_that_is_no_longer_in_a_map_is_taken_out() {
+        let before =
+            json!({ "records": { "a.test": [1], "b.test": [2] }, "deep": { "x": { "y": 1 } } });
+        let after = json!({ "records": { "b.test": [3] }, "deep": { "x": {} } });
+        let patch = json!({
+            "records": { "a.test": null, "b.test": [3] },
+            "deep": { "x": { "y": null } },
+        });
+        assert_eq!(replacement(&before, &after), patch);
+    }
+
+    proptest! {
+        #[test]
+        fn a_merge_patch_makes_the_one_of_the_other(before in status(), after in status()) {
+            let mut made = before.clone();
+            json_patch::merge(&mut made, &replacement(&before, &after));
+            prop_assert_eq!(made, after);
+        }
+    }
+
+    /// Objects in objects with few keys, so that two of them have some in common.
+    fn status() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![Just(json!(1)), Just(json!("x")), Just(json!([{ "a": 1 }]))];
+        let tree = leaf.prop_recursive(4, 24, 4, |inner| {
+            btree_map("[a-d]", inner, 0..4).prop_map(|fields| json!(fields))
+        });
+        btree_map("[a-d]", tree, 0..4).prop_map(|fields| json!(fields))
     }
 }

@@ -32,8 +32,6 @@ const OWNER_CHARS: usize = 8;
 pub struct Owner {
     /// Who, among all that write to the zone.
     pub id: OwnerId,
-    /// Where from: tells two clusters apart that use one id by mistake.
-    pub cluster: Option<String>,
     /// The object, for providers that keep shares apart.
     pub share: Share,
 }

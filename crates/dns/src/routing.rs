@@ -92,16 +92,16 @@ pub enum GeoCode {
     Region(String),
 }
 
-/// A text that stands for no place.
+/// A text that stands for no place. The sentences begin as the peer's do.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum GeoCodeError {
     /// `GEO-` and something that is no continent.
-    #[error("unexpected continent code; the continents are AF, AN, AS, EU, NA, OC and SA")]
+    #[error("unexpected continent code. The continents are AF, AN, AS, EU, NA, OC and SA")]
     Continent,
     /// Neither a country nor anything else we know.
     #[error(
-        "unexpected geo code; prefix with GEO- for continents or use an ISO 3166 alpha-2 code \
-         for countries"
+        "unexpected geo code. Prefix with GEO- for continents or use ISO_3166 Alpha 2 supported \
+         code for countries"
     )]
     Unknown,
 }

@@ -48,6 +48,17 @@ pub enum Retry {
     OnChange,
 }
 
+/// How far a write came that failed.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Attempt {
+    /// It was not made, or put off before it was judged.
+    None,
+    /// The provider judged it, and wrote nothing.
+    Refused,
+    /// Some of it may have been written.
+    Unclear,
+}
+
 impl Error {
     /// When to try again.
     pub fn retry(&self) -> Retry {
@@ -59,15 +70,12 @@ impl Error {
         }
     }
 
-    /// Whether something may have been written although it failed.
-    pub fn may_have_written(&self) -> bool {
+    /// How far the write came that failed with it.
+    pub fn attempt(&self) -> Attempt {
         match self {
-            Error::Unclear(_) => true,
-            Error::Throttled { .. }
-            | Error::Stale
-            | Error::Missing
-            | Error::Denied(_)
-            | Error::Refused { .. } => false,
+            Error::Throttled { .. } | Error::Stale => Attempt::None,
+            Error::Missing | Error::Denied(_) | Error::Refused { .. } => Attempt::Refused,
+            Error::Unclear(_) => Attempt::Unclear,
         }
     }
 

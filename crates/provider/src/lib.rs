@@ -20,7 +20,7 @@ use dns::Name;
 use dns::hosted::{Batch, Holdings, HostedKey};
 use dns::limits::Limits;
 
-pub use error::{Error, Retry, Source};
+pub use error::{Attempt, Error, Retry, Source};
 pub use in_memory::{Fault, InMemory};
 
 /// A future on the heap: providers are used behind a pointer.

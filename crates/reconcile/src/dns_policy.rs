@@ -9,8 +9,8 @@
 //! What is published goes on answering for as long as anybody could mean it to. A policy that is not accepted changes
 //! nothing. A record whose Gateway has lost its routes or addresses, or is gone, stays for a grace period; one whose host
 //! is published by another record of the policy stays until that one is ready; one outside of the provider's domain stays
-//! as it is. A record goes at once only if its host was taken from the Gateway, or all its addresses are excluded. A
-//! listener that passes from one policy to another takes its record along, also if the first one is deleted.
+//! as it is, unless nothing of it was ever published. A record goes at once only if its host was taken from the Gateway, or all
+//! its addresses are excluded. A listener that passes from one policy to another takes its record along, also if the first one is deleted.
 //!
 //! Providers are never asked here: what becomes of a DNSRecord is read from its conditions.
 
@@ -74,6 +74,8 @@ pub enum Refusal {
     NoListener(Vec<String>),
     /// An older policy has the same target.
     Conflicted(PolicyKey),
+    /// Another cluster is to publish its records.
+    Delegated,
 }
 
 /// Everything that bears on a DNSPolicy.
@@ -218,7 +220,7 @@ pub(crate) struct Sights {
 enum Want {
     /// These endpoints.
     Publish(Vec<Endpoint>),
-    /// Nothing new: the host is outside of the provider's domain.
+    /// What was published, and nothing new: the host is outside of the provider's domain.
     Leave,
     /// Nothing, after the grace period.
     Lapse,
@@ -377,6 +379,11 @@ impl<'v> Pass<'v> {
                 false
             }
             (Want::Nothing, Some(record)) => {
+                self.decision.delete.push(record.clone());
+                false
+            }
+            // It was made when nobody knew the domain: whoever is told first makes no difference (D2).
+            (Want::Leave, Some(record)) if !record.published => {
                 self.decision.delete.push(record.clone());
                 false
             }

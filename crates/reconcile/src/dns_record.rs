@@ -29,7 +29,7 @@ use dns::limits::Limits;
 use dns::ownership::{Owner, OwnerId};
 use dns::plan::Wanted;
 use jiff::{SignedDuration, Timestamp};
-use provider::Retry;
+use provider::{Attempt, Retry};
 
 use crate::DnsRecordKey;
 use crate::hosted::{Approval, Ask, Cause, NamesWanted, Verdict, Work};
@@ -71,6 +71,8 @@ pub struct DnsRecordView {
     pub deleting: bool,
     /// What keeps it from going.
     pub finalizers: Vec<String>,
+    /// The provider that its label names (P13).
+    pub provider_label: Option<String>,
     /// Where it is to be published.
     pub provider: Result<Provider, Trouble>,
     /// The version of the Secret, if there is one.
@@ -129,14 +131,42 @@ pub struct Wake {
     pub inputs: bool,
     /// What is there at the provider is not what it was.
     pub drift: bool,
-    /// The last pass failed, and the time to try again has come.
+    /// The last pass failed, and the time to try again has come or another hand than ours has changed the record since.
     pub retry: bool,
+}
+
+/// What a record that is published carries in its metadata.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Upkeep {
+    /// What keeps it from going before what it publishes has gone.
+    pub finalizers: Vec<String>,
+    /// The provider that its label names.
+    pub provider: &'static str,
 }
 
 /// Whether a record says that it is all right.
 pub(crate) fn is_ready(status: &DnsRecordStatus) -> bool {
     let ready = condition::find(&status.conditions, ConditionType::Ready);
     ready.is_some_and(|ready| !condition::is_bad(ready))
+}
+
+/// Whether a record says that its last pass failed.
+pub(crate) fn has_failed(status: &DnsRecordStatus) -> bool {
+    let ready = condition::find(&status.conditions, ConditionType::Ready);
+    ready.is_some_and(condition::is_bad) && !is_awaiting(status)
+}
+
+fn is_awaiting(status: &DnsRecordStatus) -> bool {
+    let awaiting = [
+        Reason::AwaitingValidation,
+        Reason::ProviderEndpointsDeletion,
+    ];
+    reason(status).is_some_and(|reason| awaiting.contains(&reason))
+}
+
+fn reason(status: &DnsRecordStatus) -> Option<Reason> {
+    let ready = condition::find(&status.conditions, ConditionType::Ready)?;
+    Reason::from_spelling(&ready.reason)
 }
 
 /// How thorough a pass is.
@@ -176,8 +206,8 @@ pub struct Failure {
     pub retry: Retry,
     /// Whether it is about the way to the zone rather than what was to be written there.
     pub way: bool,
-    /// Whether something may have been written.
-    pub may_have_written: bool,
+    /// How far the write came, if it was one.
+    pub attempt: Attempt,
 }
 
 impl Failure {
@@ -194,7 +224,7 @@ impl Failure {
             story: error.story(),
             retry: error.retry(),
             way,
-            may_have_written: error.may_have_written(),
+            attempt: error.attempt(),
         }
     }
 }
@@ -202,7 +232,7 @@ impl Failure {
 /// How thorough a pass has to be (C5, C6).
 pub fn depth(view: &DnsRecordView, wake: Wake, now: Timestamp) -> Depth {
     let status = &view.status;
-    let newly_deleted = view.deleting && view.reason() != Some(Reason::ProviderEndpointsDeletion);
+    let newly_deleted = view.deleting && reason(status) != Some(Reason::ProviderEndpointsDeletion);
     let valid_for = valid_for(status);
     let expired = status.queued_at.as_ref().is_none_or(|at| {
         // A time that is still to come would stop the record until then: nobody means that.
@@ -239,14 +269,13 @@ fn valid_for(status: &DnsRecordStatus) -> SignedDuration {
 
 impl DnsRecordView {
     /// In whose name it is published.
-    pub fn owner(&self, cluster: Option<&str>) -> Owner {
+    pub fn owner(&self) -> Owner {
         let chosen = self.claim.as_ref().ok();
         let chosen = chosen.and_then(|claim| claim.owner_id.clone());
         // What was used once stays: the marks carry it.
         let id = self.status.owner_id.clone().or(chosen);
         Owner {
             id: id.map_or_else(|| OwnerId::of_uid(&self.uid), OwnerId::new),
-            cluster: cluster.map(str::to_owned),
             share: Share {
                 name: self.key.name.clone(),
                 uid: self.uid.clone(),
@@ -255,13 +284,7 @@ impl DnsRecordView {
     }
 
     /// What is to be asked of a zone: that it holds what the record wants, or nothing of it.
-    pub fn ask(
-        &self,
-        limits: &Limits,
-        pace: &Pace,
-        cluster: Option<&str>,
-        want: Want,
-    ) -> Result<Ask, Vec<String>> {
+    pub fn ask(&self, limits: &Limits, pace: &Pace, want: Want) -> Result<Ask, Vec<String>> {
         let (root_host, wanted) = match (&self.claim, want) {
             (Ok(claim), Want::Claim) => {
                 // What the provider cannot hold is told, healthy or not.
@@ -281,7 +304,7 @@ impl DnsRecordView {
         let place = self.place(want);
         Ok(Ask {
             record: self.key.clone(),
-            owner: self.owner(cluster),
+            owner: self.owner(),
             scope: parse::fqdn::base(&root_host),
             root_host,
             domain: place.map(|place| place.domain.clone()),
@@ -304,7 +327,10 @@ impl DnsRecordView {
     /// Whether there is somebody to ask, and something to ask for.
     pub fn can_ask(&self) -> bool {
         let abandoned = self.deleting && self.abandoned;
-        let claimed = self.claim.as_ref().is_ok_and(|claim| !claim.delegate);
+        let claimed = self.claim.as_ref().is_ok_and(|claim| {
+            // What goes needs no routing.
+            !claim.delegate && (self.deleting || claim.unroutable.is_empty())
+        });
         !abandoned && claimed && self.provider.is_ok() && !self.is_withheld()
     }
 
@@ -328,30 +354,46 @@ impl DnsRecordView {
         self.finalizers.iter().any(|it| it == finalizer::DNS_RECORD)
     }
 
+    /// What its metadata is to say before anything is asked of its provider; nothing if it says so, or there is nothing to
+    /// ask (C4, P13).
+    pub fn upkeep(&self) -> Option<Upkeep> {
+        let provider = self
+            .provider
+            .as_ref()
+            .ok()?
+            .access
+            .credentials
+            .kind()
+            .name();
+        let labelled = self.provider_label.as_deref() == Some(provider);
+        if self.deleting || !self.can_ask() || (self.is_kept() && labelled) {
+            return None;
+        }
+        let own = (!self.is_kept()).then(|| finalizer::DNS_RECORD.to_owned());
+        Some(Upkeep {
+            finalizers: self.finalizers.iter().cloned().chain(own).collect(),
+            provider,
+        })
+    }
+
     /// Whether it was written and has not been seen to be right since.
     pub fn is_awaiting(&self) -> bool {
-        let awaiting = [
-            Reason::AwaitingValidation,
-            Reason::ProviderEndpointsDeletion,
-        ];
-        self.reason()
-            .is_some_and(|reason| awaiting.contains(&reason))
+        is_awaiting(&self.status)
     }
 
     /// Whether its last pass failed.
     pub fn has_failed(&self) -> bool {
-        let ready = condition::find(&self.status.conditions, ConditionType::Ready);
-        ready.is_some_and(condition::is_bad) && !self.is_awaiting()
+        has_failed(&self.status)
+    }
+
+    /// Whether it was left alone when it was last looked at, because somebody else keeps changing it.
+    pub fn is_contested(&self) -> bool {
+        reason(&self.status) == Some(Reason::Contested)
     }
 
     /// Whether it was all right when it was last looked at.
     pub fn is_ready(&self) -> bool {
         is_ready(&self.status)
-    }
-
-    fn reason(&self) -> Option<Reason> {
-        let ready = condition::find(&self.status.conditions, ConditionType::Ready)?;
-        Reason::from_spelling(&ready.reason)
     }
 
     fn place(&self, want: Want) -> Option<&Place> {

@@ -1,7 +1,8 @@
 //! What is found about Zones and Records, in the words of their conditions.
 
-use api::Reason;
 use api::problem::summary;
+use api::{Reason, ZoneKey};
+use dns::Name;
 
 use crate::world::{Faults, Nameless};
 
@@ -41,6 +42,31 @@ pub(crate) fn nameless(nameless: &Nameless, faults: &Faults) -> Why {
                 .into(),
         ),
     }
+}
+
+/// Publishing is left to another cluster, which none does yet.
+pub(crate) fn delegated() -> Why {
+    let message = "spec.delegate: publishing on behalf of other clusters is not supported yet";
+    (Reason::NotSupported, message.to_owned())
+}
+
+/// A relative name that was probably meant as a full one, and what it became (R1).
+pub(crate) fn looks_full(parent: &ZoneKey, name: &Name) -> Why {
+    let message = format!(
+        "spec.domainName: already ends in the name of Zone {parent}, which is put behind it all the same: this is {name}; if it was meant as it stands, end it with a dot"
+    );
+    (Reason::LooksFull, message)
+}
+
+/// Several remarks as one: the reason of the first, the texts of all.
+pub(crate) fn first_of(remarks: impl IntoIterator<Item = Why>) -> Option<Why> {
+    let mut remarks = remarks.into_iter();
+    let (reason, mut text) = remarks.next()?;
+    for (_, more) in remarks {
+        text.push_str("; ");
+        text.push_str(&more);
+    }
+    Some((reason, text))
 }
 
 /// It is accepted, and nobody has seen it answered yet.

@@ -476,9 +476,9 @@ impl Gateways {
 
     /// Whether a policy may do what it says (D1, D8).
     fn standing(&self, key: &PolicyKey, node: &PolicyNode) -> Result<(), Refusal> {
-        let faults = || node.claim.as_ref().err().cloned().map(Refusal::Faulty);
         let Some(target) = &node.target else {
-            return Err(faults().unwrap_or(Refusal::NotInstalled));
+            let faults = node.claim.as_ref().err().cloned();
+            return Err(faults.map_or(Refusal::NotInstalled, Refusal::Faulty));
         };
         if !self.installed {
             return Err(Refusal::NotInstalled);
@@ -495,7 +495,11 @@ impl Gateways {
         if let Some(older) = self.older(key, node, target) {
             return Err(Refusal::Conflicted(older));
         }
-        faults().map_or(Ok(()), Err)
+        match &node.claim {
+            Err(faults) => Err(Refusal::Faulty(faults.clone())),
+            Ok(claim) if claim.delegate => Err(Refusal::Delegated),
+            Ok(_) => Ok(()),
+        }
     }
 
     /// The oldest of those with the same target, if it is another one (D8).

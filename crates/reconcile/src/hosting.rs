@@ -317,6 +317,7 @@ impl Hosting {
             status: node.status.clone(),
             deleting: node.deleting,
             finalizers: node.finalizers.clone(),
+            provider_label: node.provider_label.clone(),
             former: self.former(key, node, &provider),
             provider,
             secret_version: self.secret_version(key, node),

@@ -23,6 +23,8 @@ pub struct RecordView {
     pub status: RecordStatus,
     /// Its full name.
     pub name: Result<Name, Nameless>,
+    /// The zone that it is relative to, if its own labels end in that one's name already.
+    pub repeats: Option<ZoneKey>,
     /// Its type; nothing if that cannot be read.
     pub rtype: Option<Rtype>,
     /// Which zone it belongs to.
@@ -123,7 +125,12 @@ pub fn conclude(
 }
 
 fn accepted(view: &RecordView) -> (Status, Why) {
-    let refused = |why| (Status::False, why);
+    // What became of the name is often what is wrong.
+    let refused = |why| {
+        let remarks = [why].into_iter().chain(repeated(view));
+        let why = finding::first_of(remarks).expect("there is one at least");
+        (Status::False, why)
+    };
     match &view.adoption {
         Adoption::Invalid => refused(finding::faulty(&view.faults)),
         Adoption::Nameless(nameless) => refused(finding::nameless(nameless, &view.faults)),
@@ -139,12 +146,12 @@ fn accepted(view: &RecordView) -> (Status, Why) {
                 refused((Reason::Conflicted, excluded(by.as_ref(), rule)))
             }
             Presence::In { notes, .. } | Presence::Occluded { notes, .. } => {
-                (Status::True, noted(notes, zone))
+                (Status::True, noted(view, notes, zone))
             }
             Presence::None
             | Presence::ZoneNotAccepted
             | Presence::ZoneStays { .. }
-            | Presence::Glue(_) => (Status::True, noted(&Notes::default(), zone)),
+            | Presence::Glue(_) => (Status::True, noted(view, &Notes::default(), zone)),
         },
     }
 }
@@ -251,12 +258,13 @@ fn excluded(by: Option<&Claimant>, rule: &str) -> String {
     }
 }
 
-fn noted(notes: &Notes, zone: &ZoneKey) -> Why {
-    match notes.0.as_slice() {
-        [] => (Reason::Accepted, format!("part of Zone {zone}")),
-        [(reason, _), ..] => {
-            let texts: Vec<&str> = notes.0.iter().map(|(_, text)| text.as_str()).collect();
-            (*reason, texts.join("; "))
-        }
-    }
+fn noted(view: &RecordView, notes: &Notes, zone: &ZoneKey) -> Why {
+    let all = repeated(view).into_iter().chain(notes.0.iter().cloned());
+    finding::first_of(all).unwrap_or_else(|| (Reason::Accepted, format!("part of Zone {zone}")))
+}
+
+/// What is to be said of a name that ends in its zone's already (R1).
+fn repeated(view: &RecordView) -> Option<Why> {
+    let name = view.name.as_ref().ok()?;
+    Some(finding::looks_full(view.repeats.as_ref()?, name))
 }

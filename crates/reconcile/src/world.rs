@@ -39,7 +39,7 @@ pub use adoption::Adoption;
 pub use content::{Claimant, Outcome};
 pub use object::{Faults, Identity};
 pub use sight::Seen;
-pub use standing::{Authority, Nameless, Standing};
+pub use standing::{Authority, Misplaced, Nameless, Standing};
 
 /// What the operator has chosen.
 #[derive(Clone, Copy, Debug)]

@@ -16,7 +16,7 @@ use crate::finding::{self, Why};
 use crate::key::Label;
 use crate::record::{kept, served};
 use crate::slice::Slice;
-use crate::world::{Faults, Identity, Nameless, Standing};
+use crate::world::{Faults, Identity, Misplaced, Nameless, Standing};
 
 use entries::{entries, say_the_same, soa_entry};
 
@@ -33,6 +33,10 @@ pub struct ZoneView {
     pub status: ZoneStatus,
     /// Its full name.
     pub name: Result<Name, Nameless>,
+    /// The zone that it is relative to, if its own labels end in that one's name already.
+    pub repeats: Option<ZoneKey>,
+    /// Why the zone in `zoneRef` is not its parent although it has a full name.
+    pub misplaced: Option<Misplaced>,
     /// Whether it has authority over that name.
     pub standing: Standing,
     /// The zone its label should name (Z3).
@@ -194,7 +198,10 @@ fn accepted(view: &ZoneView) -> (Status, Why) {
         }
         Standing::Nameless | Standing::Stands { .. } => {
             if view.faults.problems.is_empty() {
-                return (Status::True, remarks(view, name));
+                return match &view.misplaced {
+                    Some(why) => refused(misplaced(why, name)),
+                    None => (Status::True, remarks(view, name)),
+                };
             }
             let (reason, problems) = finding::faulty(&view.faults);
             let rest = match view.content {
@@ -208,22 +215,47 @@ fn accepted(view: &ZoneView) -> (Status, Why) {
 
 /// What is to be said of a zone that is accepted.
 fn remarks(view: &ZoneView, name: &Name) -> Why {
+    let repeated = view.repeats.as_ref();
+    let mut remarks = Vec::from_iter(repeated.map(|parent| finding::looks_full(parent, name)));
     let apex = SetKey::new(name.clone(), Rtype::NS);
     if let Some(ContentView { zone, .. }) = &view.content {
         if zone.get(&apex).is_none() {
             let message = format!(
                 "spec.nameservers: is empty, and there is no NS Record at {name}, so no other zone can delegate to this one; list the names of its name servers"
             );
-            return (Reason::NoNameServers, message);
+            remarks.push((Reason::NoNameServers, message));
         }
-        let flaws = zone.check_at(&apex).into_iter().map(|found| found.flaw);
-        let mut aliases = flaws.filter(|flaw| matches!(flaw, Flaw::TargetIsAlias { .. }));
-        if let Some(alias) = aliases.next() {
-            let message = format!("the NS record at {name} {alias}");
-            return (Reason::TargetIsAlias, message);
+        for found in zone.check_at(&apex) {
+            let reason = if let Flaw::TargetIsAlias { .. } = found.flaw {
+                Reason::TargetIsAlias
+            } else if let Flaw::TargetMissing { .. } = found.flaw {
+                Reason::TargetMissing
+            } else {
+                continue;
+            };
+            let message = format!("the NS record at {name} {}", found.flaw);
+            remarks.push((reason, message));
         }
     }
-    (Reason::Accepted, format!("has authority over {name}"))
+    finding::first_of(remarks)
+        .unwrap_or_else(|| (Reason::Accepted, format!("has authority over {name}")))
+}
+
+/// Why the zone in `zoneRef` is not the parent of one that has a full name (Z2).
+fn misplaced(misplaced: &Misplaced, name: &Name) -> Why {
+    let (reason, message) = match misplaced {
+        Misplaced::Nameless(nameless) => finding::nameless(nameless, &Faults::default()),
+        Misplaced::Outside { zone, origin } => {
+            let message = format!(
+                "spec.zoneRef: {name} is not below Zone {zone}, which is {origin}; correct one of the two, or leave spec.zoneRef out"
+            );
+            (Reason::OutsideParent, message)
+        }
+    };
+    (
+        reason,
+        format!("{message}; the Zone is in force under its full name"),
+    )
 }
 
 fn published(view: &ZoneView) -> (Status, Why) {

@@ -139,6 +139,12 @@ words! {
         DifferingRouting = "DifferingRouting",
         /// The target of this record is an alias, which the type does not allow.
         TargetIsAlias = "TargetIsAlias",
+        /// The target of this NS record lies in the zone it delegates to, which has no address for it.
+        TargetMissing = "TargetMissing",
+        /// The relative name already ends in the zone's name, which is put behind it all the same; the message shows what it became.
+        LooksFull = "LooksFull",
+        /// The full name is not below that of the Zone in zoneRef.
+        OutsideParent = "OutsideParent",
         /// The zone has no NS record at its apex and no spec.nameservers.
         NoNameServers = "NoNameServers",
         /// No name server runs in this process, so nobody can say whether it is answered.

@@ -91,7 +91,7 @@ pub fn parse(policy: &object::DnsPolicy) -> Result<DnsPolicy, Vec<Problem>> {
         &at.field("excludeAddresses"),
         &mut problems,
     );
-    if spec.delegate == Some(true) {
+    if spec.delegate == Some(true) && !spec.provider_refs.is_empty() {
         let rule = "does not go together with providerRefs: another cluster publishes the records";
         problems.refuse(&at.field("delegate"), rule, true);
     }
@@ -137,8 +137,8 @@ fn target_ref(target: &TargetRef, at: &FieldPath, problems: &mut Collect) {
 
 fn providers(spec: &DnsPolicySpec, at: &FieldPath, problems: &mut Collect) -> Vec<String> {
     match spec.provider_refs.as_slice() {
-        [] => problems.refuse_bare(at, "must name a Secret"),
-        [_] => {}
+        [] if spec.delegate != Some(true) => problems.refuse_bare(at, "must name a Secret"),
+        [] | [_] => {}
         more => problems.refuse(at, "must name one Secret only", more.len()),
     }
     for (index, provider) in spec.provider_refs.iter().enumerate() {

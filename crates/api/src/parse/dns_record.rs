@@ -35,6 +35,9 @@ pub struct DnsRecord {
     pub health_check: Option<HealthCheck>,
     /// Whether another cluster publishes the record.
     pub delegate: bool,
+    /// Weights and places that no provider knows. They keep the record from being published and not from being removed;
+    /// told as the provider's refusal, which is where the peer learns of them.
+    pub unroutable: Vec<Problem>,
 }
 
 /// One record set that a DNSRecord claims.
@@ -71,7 +74,14 @@ pub fn parse(record: &object::DnsRecord) -> Result<DnsRecord, Vec<Problem>> {
         fqdn::parse(&spec.root_host),
     );
     let base = root_host.as_ref().map(fqdn::base);
-    let endpoints = endpoints(spec, base.as_ref(), &at.field("endpoints"), &mut problems);
+    let mut unroutable = Collect::default();
+    let endpoints = endpoints(
+        spec,
+        base.as_ref(),
+        &at.field("endpoints"),
+        &mut problems,
+        &mut unroutable,
+    );
     let health_check = spec
         .health_check
         .as_ref()
@@ -84,8 +94,17 @@ pub fn parse(record: &object::DnsRecord) -> Result<DnsRecord, Vec<Problem>> {
         endpoints,
         health_check,
         delegate: spec.delegate.unwrap_or_default(),
+        unroutable: unroutable.into_problems(),
     });
     problems.finish(claim)
+}
+
+/// Everything that is wrong with a DNSRecord, whoever would say so.
+pub fn problems(record: &object::DnsRecord) -> Vec<Problem> {
+    match parse(record) {
+        Ok(claim) => claim.unroutable,
+        Err(problems) => problems,
+    }
 }
 
 /// An empty name is the peer's way to ask for the namespace's default.
@@ -112,12 +131,13 @@ fn endpoints(
     base: Option<&Name>,
     at: &FieldPath,
     problems: &mut Collect,
+    unroutable: &mut Collect,
 ) -> Vec<Endpoint> {
     let mut seen = BTreeSet::new();
     let mut endpoints = Vec::with_capacity(spec.endpoints.len());
     for (index, endpoint) in spec.endpoints.iter().enumerate() {
         let at = at.index(index);
-        let Some(endpoint) = endpoint::parse(endpoint, base, &at, problems) else {
+        let Some(endpoint) = endpoint::parse(endpoint, base, &at, problems, unroutable) else {
             continue;
         };
         let key = (

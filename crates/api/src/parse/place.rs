@@ -70,13 +70,21 @@ impl Place {
     }
 
     /// The full name, where `parent` is the name of the zone in `zoneRef`. Fails where the two
-    /// together are too long, or say the zone's name twice.
+    /// together are too long.
     pub fn under(&self, parent: &Name) -> Result<Name, Problem> {
         match self {
             Place::Full { name, .. } => Ok(name.clone()),
             Place::Relative { name, .. } => name
-                .under(parent)
+                .in_front_of(parent)
                 .map_err(|rule| Problem::new(&name_field(), rule, name)),
+        }
+    }
+
+    /// Whether it is relative and ends in the name of the zone in `zoneRef` all the same (R1).
+    pub fn looks_full(&self, parent: &Name) -> bool {
+        match self {
+            Place::Full { .. } => false,
+            Place::Relative { name, .. } => name.looks_full(parent),
         }
     }
 

@@ -46,10 +46,3 @@ pub(crate) enum LogFormat {
     /// A line of JSON.
     Json,
 }
-
-impl Controller {
-    /// What no single flag can tell: flags that contradict each other.
-    pub(crate) fn contradiction(&self) -> Option<String> {
-        self.pace.contradiction()
-    }
-}

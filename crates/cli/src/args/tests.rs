@@ -212,11 +212,13 @@ fn wrong_values_are_refused_with_what_to_write_instead() {
 }
 
 #[test]
-fn flags_that_contradict_each_other_are_found() {
+fn flags_that_are_hardly_meant_together_are_allowed_and_told() {
+    // C1.
     let flags = ["--valid-for", "1m", "--requeue-time", "1m"];
-    assert_eq!(
-        controller(&flags).contradiction().as_deref(),
-        Some("--valid-for must be shorter than --requeue-time")
+    let warning = controller(&flags).pace.warning().unwrap();
+    assert!(
+        warning.starts_with("--valid-for is not shorter"),
+        "{warning}"
     );
-    assert_eq!(controller(&["--valid-for", "14m59s"]).contradiction(), None);
+    assert_eq!(controller(&["--valid-for", "14m59s"]).pace.warning(), None);
 }

@@ -189,9 +189,6 @@ fn patch(update: &Update) -> Value {
     });
     if let Some(before) = &update.before.spec {
         patch["spec"] = replacement(before, &update.spec);
-        if let (Some(was), Some(is)) = (&before.health_check, &update.spec.health_check) {
-            patch["spec"]["healthCheck"] = replacement(was, is);
-        }
     }
     patch
 }

@@ -12,7 +12,7 @@ use kube::api::{ApiResource, DynamicObject};
 use reconcile::{DnsRecordKey, Hosting, ObjectKey};
 use tokio::sync::Notify;
 
-use crate::feed::{CLUSTER_NAMESPACE, Fed, Happened, Source, Told, built_in, is_newer};
+use crate::feed::{Fed, Happened, Source, Told, built_in, is_newer};
 
 /// What is watched.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -100,8 +100,6 @@ pub(super) struct Touched {
     pub(super) keys: BTreeSet<DnsRecordKey>,
     /// The records that are gone.
     pub(super) gone: Vec<DnsRecordKey>,
-    /// The uid that stands for the cluster.
-    pub(super) cluster: Option<String>,
 }
 
 #[derive(Debug)]
@@ -260,9 +258,6 @@ fn apply(
             }
         }
         Watched::Namespace => {
-            if key.name == CLUSTER_NAMESPACE {
-                touched.cluster.clone_from(&object.metadata.uid);
-            }
             let namespace = built_in::<Namespace>(object);
             let keys = hosting.apply_namespace(&key.name, namespace.as_ref());
             touched.keys.extend(keys);

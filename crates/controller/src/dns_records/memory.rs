@@ -1,6 +1,6 @@
 //! What is remembered of a record from pass to pass, beside what it says itself.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rand::Rng;
@@ -8,15 +8,10 @@ use reconcile::DnsRecordKey;
 use reconcile::hosting::Stand;
 use tokio::time::Instant;
 
+use super::contention::Contention;
 use crate::backoff::Backoff;
 use crate::hosted_zone::HostedZoneKey;
 use crate::metrics::{Metrics, Shown};
-
-/// How long repairs of what others changed are remembered.
-const FIGHTS_WITHIN: Duration = Duration::from_mins(10);
-
-/// After so many of them somebody else wants it otherwise (C10).
-const FIGHTS_MAX: usize = 3;
 
 #[derive(Debug, Default)]
 #[allow(
@@ -38,8 +33,8 @@ pub(super) struct Memory {
     pub(super) failures: u32,
     /// It was written, and could not say so.
     pub(super) unreported: bool,
-    /// When what others changed was repaired.
-    pub(super) fights: VecDeque<Instant>,
+    /// How often what others changed was repaired.
+    pub(super) contention: Contention,
     /// The zones it uses.
     pub(super) zones: BTreeSet<HostedZoneKey>,
     /// Its numbers.
@@ -93,15 +88,5 @@ impl Memory {
     /// Shows no more how it stands.
     pub(super) fn hide(&mut self) {
         self.shown = None;
-    }
-
-    /// Whether somebody else keeps changing what is written here.
-    pub(super) fn is_contested(&mut self, now: Instant) -> bool {
-        while self
-            .fights
-            .pop_front_if(|then| *then + FIGHTS_WITHIN <= now)
-            .is_some()
-        {}
-        self.fights.len() >= FIGHTS_MAX
     }
 }

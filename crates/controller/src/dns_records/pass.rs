@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::well_known::finalizer;
+use api::well_known::{finalizer, label};
 use api::{Condition, Decoded};
 use dns::Name;
 use dns::hosted::HostedKey;
@@ -13,12 +13,14 @@ use dns::plan::Wanted;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::{Client, Resource as _};
+use provider::Attempt;
 use reconcile::DnsRecordKey;
 use reconcile::dns_record::{
-    Answer, DnsRecordView, Next, Pace, Provider, Report, Want, conclude, is_clean,
+    Answer, DnsRecordView, Next, Pace, Provider, Report, Upkeep, Want, conclude, is_clean,
 };
 use reconcile::hosted::{Ask, Cause, Verdict, Work};
 use reconcile::hosting::Inputs;
+use serde_json::json;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
@@ -43,7 +45,6 @@ pub(super) struct Pass {
     /// How long to wait until what is written should show.
     pub(super) wait: Duration,
     pub(super) pace: Pace,
-    pub(super) cluster: Option<String>,
     /// Told when the record is no longer what the view shows.
     pub(super) changed: Arc<Notify>,
 }
@@ -63,6 +64,8 @@ pub(super) struct Finished {
     pub(super) wrote: bool,
     /// Whether that undid what somebody else had done.
     pub(super) fought: bool,
+    /// Whether all was as it had been left.
+    pub(super) undisturbed: bool,
     /// Whether the pass did not come to what was wanted.
     pub(super) failed: bool,
     /// Whether it ended before it came to anything, because the record has changed.
@@ -83,6 +86,7 @@ impl Finished {
             result: Ok(()),
             wrote: false,
             fought: false,
+            undisturbed: false,
             failed: false,
             superseded: false,
             next: Next::OnChange,
@@ -143,9 +147,9 @@ impl Pass {
         // A probe that cannot be made is tried again with the next pass, and stops nothing else.
         let plan = &self.view.checked.plan;
         let probed = probes::carry_out(plan, &self.view.key, writing.target.client, writers).await;
-        let owner = self.view.owner(self.cluster.as_deref()).id;
+        let owner = self.view.owner().id;
+        keep(&self.view, writing, writers).await?;
         let told = if self.view.can_ask() {
-            keep(&self.view, writing, writers).await?;
             self.ask(zones, &mut finished.zones).await
         } else {
             Some(Told::nothing())
@@ -155,7 +159,8 @@ impl Pass {
             return Ok(());
         };
         finished.wrote = told.wrote;
-        finished.fought = told.wrote && told.unasked && self.is_undisturbed();
+        finished.fought = told.wrote && told.unasked && self.is_settled();
+        finished.undisturbed = is_clean(&told.answer) && self.is_settled();
         let contested = self.rival(&told, &owner);
         let report = Report {
             answer: &told.answer,
@@ -179,22 +184,21 @@ impl Pass {
             finished.conditions = Some((before.conditions.clone(), status.conditions.clone()));
         }
         if conclusion.release {
-            let left = self
-                .view
-                .finalizers
-                .iter()
-                .filter(|it| *it != finalizer::DNS_RECORD);
-            writing
-                .finalizers(&left.cloned().collect::<Vec<_>>())
-                .await?;
+            let all = self.view.finalizers.iter();
+            let left: Vec<&String> = all.filter(|it| *it != finalizer::DNS_RECORD).collect();
+            let patch = json!({ "metadata": { "finalizers": left } });
+            writing.merge(patch).await?;
         }
         probed
     }
 
-    /// Whether everything was as wanted, and nobody wants it otherwise now or elsewhere.
-    fn is_undisturbed(&self) -> bool {
+    /// Whether everything was as wanted or left to a rival, and nobody wants it otherwise now or elsewhere.
+    fn is_settled(&self) -> bool {
         let view = &self.view;
-        view.is_ready() && view.is_observed() && view.former.is_none() && !view.deleting
+        (view.is_ready() || view.is_contested())
+            && view.is_observed()
+            && view.former.is_none()
+            && !view.deleting
     }
 
     /// Asks the zone that the record is to be in, and when it is there as wanted, the one that it was in before (P9).
@@ -254,9 +258,7 @@ impl Pass {
             }
         };
         used.insert(key.clone());
-        let ask = self
-            .view
-            .ask(zone.limits(), &self.pace, self.cluster.as_deref(), want);
+        let ask = self.view.ask(zone.limits(), &self.pace, want);
         let mut ask = match ask {
             Ok(ask) => ask,
             Err(refused) => {
@@ -276,7 +278,7 @@ impl Pass {
                 };
             }
             Err(failure) => {
-                told.wrote = failure.may_have_written;
+                told.wrote = failure.attempt == Attempt::Unclear;
                 told.answer = Answer::Failed(failure);
             }
         }
@@ -316,14 +318,14 @@ impl Pass {
         let others = verdict.domain_owners.iter().filter(|other| *other != own);
         let others: Vec<String> = others.map(|owner| format!("owner {owner}")).collect();
         Some(if others.is_empty() {
-            "somebody who leaves no mark".to_owned()
+            format!("a writer that leaves no mark, or has the same owner id ({own}) elsewhere,")
         } else {
             others.join(", ")
         })
     }
 }
 
-/// A pass that is not full: the finalizer, and nothing else.
+/// A pass that is not full: finalizer and label, and nothing else.
 pub(super) async fn light(
     view: DnsRecordView,
     zones: BTreeSet<HostedZoneKey>,
@@ -349,13 +351,17 @@ async fn keep(
     writing: &mut Writing<'_, api::DnsRecord>,
     writers: &Semaphore,
 ) -> Result<(), WriteError> {
-    if view.is_kept() || view.deleting {
+    let Some(Upkeep {
+        finalizers,
+        provider,
+    }) = view.upkeep()
+    else {
         return Ok(());
-    }
+    };
     let _turn = writers.acquire().await;
-    let own = [finalizer::DNS_RECORD.to_owned()];
-    let all = view.finalizers.iter().chain(&own).cloned();
-    writing.finalizers(&all.collect::<Vec<_>>()).await
+    let labels = json!({ label::PROVIDER_NAME: provider });
+    let patch = json!({ "metadata": { "finalizers": finalizers, "labels": labels } });
+    writing.merge(patch).await
 }
 
 fn writing<'a>(

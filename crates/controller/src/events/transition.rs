@@ -29,12 +29,22 @@ enum Mood {
     Bad,
 }
 
-/// The Events that the change of an object's conditions deserves, in the order of the conditions.
-pub fn transitions(before: &[Condition], after: &[Condition]) -> Vec<Note> {
-    after
-        .iter()
-        .filter_map(|after| transition(before, after))
-        .collect()
+/// The Events that the change of an object's conditions deserves, in the order of the conditions. What two conditions say
+/// alike has happened once, and is told of the first.
+pub(super) fn transitions(before: &[Condition], after: &[Condition]) -> Vec<Note> {
+    let all = after.iter().filter_map(|after| transition(before, after));
+    all.fold(Vec::new(), |mut told: Vec<Note>, note| {
+        let alike = |it: &Note| {
+            Note {
+                action: note.action.clone(),
+                ..it.clone()
+            } == note
+        };
+        if !told.iter().any(alike) {
+            told.push(note);
+        }
+        told
+    })
 }
 
 fn transition(before: &[Condition], after: &Condition) -> Option<Note> {
@@ -213,6 +223,21 @@ mod tests {
             "Accepted=False/NotDelegated Published=False/NotAccepted",
             "Accepted=True/Accepted Published=True/Served",
             "Normal Accepted Accepted",
+        );
+    }
+
+    /// C8.
+    #[test]
+    fn what_two_conditions_say_alike_is_told_once() {
+        check(
+            "",
+            "Ready=False/ProviderError Synchronised=False/ProviderError Healthy=False/HealthChecksFailed",
+            "Warning ProviderError Ready, Warning HealthChecksFailed Healthy",
+        );
+        check(
+            "Ready=False/ProviderError Synchronised=False/ProviderError",
+            "Ready=True/ProviderSuccess Synchronised=True/ProviderSuccess",
+            "Normal ProviderSuccess Ready",
         );
     }
 

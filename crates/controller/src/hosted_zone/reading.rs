@@ -8,7 +8,7 @@ use api::parse::provider_secret::Domain;
 use dns::Name;
 use dns::limits::Limits;
 use dns::ownership::Inventory;
-use provider::{Error, Provider, Retry, ZoneId};
+use provider::{Attempt, Error, Provider, Retry, ZoneId};
 use reconcile::dns_record::Failure;
 use reconcile::hosted::{Ask, Hosted};
 use tokio::time::Instant;
@@ -116,7 +116,7 @@ impl Reading {
             ),
             retry: Retry::OnChange,
             way: true,
-            may_have_written: false,
+            attempt: Attempt::None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dns::hosted::Batch;
 use dns::plan::Group;
-use provider::{Error, Retry};
+use provider::{Attempt, Error, Retry};
 use reconcile::DnsRecordKey;
 use reconcile::dns_record::Failure;
 use tracing::info;
@@ -45,7 +45,9 @@ impl Reading {
             }
         }
         for (record, failure) in &mut written.failed {
-            failure.may_have_written |= written.made.contains(record);
+            if written.made.contains(record) {
+                failure.attempt = Attempt::Unclear;
+            }
         }
         written
     }
@@ -93,7 +95,7 @@ impl Reading {
                     let failure = self.failure_of(&error);
                     written.fail(part, &failure);
                     let untried = Failure {
-                        may_have_written: false,
+                        attempt: Attempt::None,
                         ..failure
                     };
                     written.fail(parts.into_iter().flatten(), &untried);
@@ -107,7 +109,9 @@ impl Reading {
     /// What a write that failed means: where batches are not atomic, a part of it may have been made.
     fn failure_of(&self, error: &Error) -> Failure {
         let mut failure = failure_of(error);
-        failure.may_have_written |= !self.limits().atomic;
+        if !self.limits().atomic {
+            failure.attempt = Attempt::Unclear;
+        }
         failure
     }
 
@@ -131,14 +135,15 @@ impl Written {
     /// Whether changes of a record were made, or may have been.
     pub(super) fn may_have(&self, record: &DnsRecordKey) -> bool {
         let failed = self.failed.get(record);
-        !self.stale.contains(record) && failed.is_none_or(|failure| failure.may_have_written)
+        !self.stale.contains(record)
+            && failed.is_none_or(|failure| failure.attempt == Attempt::Unclear)
     }
 
     fn fail<'a>(&mut self, groups: impl IntoIterator<Item = &'a For>, failure: &Failure) {
         for record in groups.into_iter().flat_map(|(_, records)| records) {
             let known = self.failed.entry(record.clone());
             let known = known.or_insert_with(|| failure.clone());
-            known.may_have_written |= failure.may_have_written;
+            known.attempt = known.attempt.max(failure.attempt);
             // What a person has to do comes before what goes away by itself.
             if failure.retry == Retry::OnChange {
                 known.retry = Retry::OnChange;

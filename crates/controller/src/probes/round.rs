@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, Client};
 use reconcile::ProbeKey;
 use reconcile::probe::{self, Outcome};
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::node::Node;
@@ -65,7 +66,10 @@ impl Round {
         } = &self.node;
         if self.node.deleting {
             return match self.node.others_finalizers() {
-                Some(others) => writing.finalizers(&others).await,
+                Some(others) => {
+                    let patch = json!({ "metadata": { "finalizers": others } });
+                    writing.merge(patch).await
+                }
                 None => Ok(()),
             };
         }

@@ -22,6 +22,8 @@ on_both! {
     what_others_say_about_a_gateway_stays;
     /// D2.
     a_gateway_outside_of_the_domain_is_told;
+    /// D2.
+    what_was_made_before_the_secret_and_lies_outside_of_its_domain_goes;
     /// D3: nothing is written twice.
     a_second_controller_after_the_first_writes_nothing;
 }
@@ -186,6 +188,8 @@ async fn what_others_say_about_a_gateway_stays(home: Home) {
 
 async fn a_gateway_outside_of_the_domain_is_told(home: Home) {
     let stage = Stage::published(WEB, home).await;
+    stage.ready("gw-web").await;
+    stage.until("all", "Ready", "True/Ready", "").await;
     stage.patch_secret("dns", "example.net").await;
     stage
         .until(
@@ -197,9 +201,24 @@ async fn a_gateway_outside_of_the_domain_is_told(home: Home) {
         .await;
     assert_eq!(stage.names().await, ["gw-web"]);
     stage.patch_secret("dns", "*.example.org").await;
+    stage.until("all", "Enforced", "True/Enforced", "").await;
+}
+
+async fn what_was_made_before_the_secret_and_lies_outside_of_its_domain_goes(home: Home) {
+    let mut stage = Stage::open(home).await;
     stage
-        .until("all", "Enforced", "False/AwaitingValidation", "")
+        .gateway(&["web app.example.org", "net app.example.net"])
         .await;
+    stage.reached(&["192.0.2.1"], 1).await;
+    let late = json!({ "providerRefs": [{ "name": "late" }] });
+    stage.policy("all", late).await;
+    stage.run();
+    stage.until_record("gw-web", "192.0.2.1").await;
+    stage.until_record("gw-net", "192.0.2.1").await;
+    stage.secret("late", "example.net").await;
+    stage.until_gone("gw-web").await;
+    stage.ready("gw-net").await;
+    stage.until("all", "Ready", "True/Ready", "").await;
 }
 
 async fn a_second_controller_after_the_first_writes_nothing(home: Home) {

@@ -11,6 +11,8 @@ on_both! {
     what_breaks_the_schema_is_refused;
     /// D1, D5, D8, K3.
     what_breaks_another_rule_is_not_accepted_and_changes_nothing;
+    /// K1.
+    a_delegated_policy_is_taken_and_told_that_nobody_publishes_it;
     /// D8.
     of_two_policies_on_one_target_the_younger_says_whose;
     /// D2.
@@ -38,7 +40,10 @@ async fn what_breaks_the_schema_is_refused(home: Home) {
             "delegate=true and providerRefs are mutually exclusive",
         ),
         (json!({ "providerRefs": [] }), "spec.providerRefs"),
-        (json!({ "providerRefs": null }), "spec.providerRefs"),
+        (
+            json!({ "providerRefs": null }),
+            "providerRefs is required unless delegate=true",
+        ),
         (
             json!({ "providerRefs": [{ "name": "a" }, { "name": "b" }] }),
             "spec.providerRefs",
@@ -119,6 +124,21 @@ async fn what_breaks_another_rule_is_not_accepted_and_changes_nothing(home: Home
     let weights = endpoints.flat_map(|it| it.provider_specific);
     let weights = weights.filter(|it| it.name == "weight").map(|it| it.value);
     assert_eq!(weights.collect::<Vec<_>>(), ["0"], "no share is one, too");
+}
+
+async fn a_delegated_policy_is_taken_and_told_that_nobody_publishes_it(home: Home) {
+    let mut stage = Stage::open(home).await;
+    stage.gateway(WEB).await;
+    stage.reached(&["192.0.2.1"], 1).await;
+    let delegated = json!({ "delegate": true, "providerRefs": null });
+    stage.policy("all", delegated).await;
+    stage.run();
+    let told = "spec.delegate: publishing on behalf of other clusters is not supported yet";
+    stage
+        .until("all", "Accepted", "False/NotSupported", told)
+        .await;
+    stage.until("all", "Ready", "False/NotAccepted", "").await;
+    assert!(stage.names().await.is_empty());
 }
 
 async fn of_two_policies_on_one_target_the_younger_says_whose(home: Home) {

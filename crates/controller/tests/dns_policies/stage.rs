@@ -260,6 +260,9 @@ impl Stage {
                 (Some(_) | None, _) => spec[field] = value.clone(),
             }
         }
+        if let Some(fields) = spec.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+        }
         let object = json!({ "metadata": { "name": name }, "spec": spec });
         let object = serde_json::from_value(object).unwrap();
         let policies = self.policies();

@@ -1,8 +1,9 @@
 //! What policies say about themselves, word for word (D3).
 
 use serde_json::json;
+use testkit::eventually;
 
-use crate::stage::{Home, Stage};
+use crate::stage::{Home, SOON, Stage};
 
 const LISTENERS: &[&str] = &["web app.example.org", "api api.example.org", "any"];
 
@@ -19,6 +20,8 @@ on_both! {
     a_policy_with_a_health_check_says_which_records_are_healthy;
     /// D3: not True, or True for Held and Conflicted.
     what_is_wrong_with_records_is_told_by_host;
+    /// D3.
+    a_host_that_is_well_again_or_gone_is_no_longer_told_while_another_is_not;
 }
 
 async fn a_policy_without_records_says_what_is_missing(home: Home) {
@@ -148,4 +151,34 @@ async fn what_is_wrong_with_records_is_told_by_host(home: Home) {
     stage.say("gw-web", &fine).await;
     stage.until("all", "Ready", "True/Ready", "").await;
     assert!(stage.status("all").await.record_conditions.is_empty());
+}
+
+async fn a_host_that_is_well_again_or_gone_is_no_longer_told_while_another_is_not(home: Home) {
+    let listeners = [
+        "web app.example.org",
+        "api api.example.org",
+        "old old.example.org",
+    ];
+    let stage = Stage::published(&listeners, home).await;
+    let told = async |hosts: &[&str]| {
+        let seen = eventually(SOON, "recordConditions", async || {
+            let told = stage.status("all").await.record_conditions;
+            let told: Vec<String> = told.into_keys().collect();
+            if told == hosts {
+                Ok(())
+            } else {
+                Err(format!("{told:?}, not {hosts:?}"))
+            }
+        });
+        seen.await.unwrap();
+    };
+    for record in ["gw-web", "gw-api", "gw-old"] {
+        stage.stand(record, "False", "ProviderError").await;
+    }
+    told(&["api.example.org", "app.example.org", "old.example.org"]).await;
+    stage.ready("gw-api").await;
+    told(&["app.example.org", "old.example.org"]).await;
+    stage.listeners(&listeners[..2]).await;
+    stage.until_gone("gw-old").await;
+    told(&["app.example.org"]).await;
 }

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use api::well_known::finalizer::DNS_RECORD;
+use api::well_known::label::PROVIDER_NAME;
 use dns::ownership::OwnerId;
 use k8s_openapi::api::core::v1::Namespace;
+use kube::ResourceExt as _;
 use kube::api::{Api, Patch, PatchParams};
+use provider::{Error, Fault};
 use serde_json::json;
 use testkit::eventually;
 
@@ -52,6 +56,10 @@ on_both! {
     a_record_deleted_while_nobody_runs_is_cleaned_up;
     /// K4.
     a_record_that_breaks_keeps_what_it_published;
+    /// C5, C8: annotations and labels count.
+    a_failed_record_is_tried_again_whatever_somebody_changes_about_it;
+    /// P13.
+    a_record_names_its_provider_in_a_label;
 }
 
 /// Where everything runs, and nothing is waited for longer than it must.
@@ -264,4 +272,55 @@ async fn a_record_that_breaks_keeps_what_it_published(stage: Stage) {
     stage.until_ready("app").await;
     assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.9"));
     assert_eq!(stage.status("app").await.owner_id.map(OwnerId::new), owner);
+}
+
+async fn a_failed_record_is_tried_again_whatever_somebody_changes_about_it(stage: Stage) {
+    let changes = [
+        (
+            "note",
+            json!({ "metadata": { "annotations": { "example.org/note": "x" } } }),
+        ),
+        (
+            "team",
+            json!({ "metadata": { "labels": { "example.org/team": "x" } } }),
+        ),
+        (
+            "kept",
+            json!({ "metadata": { "finalizers": ["example.org/kept", DNS_RECORD] } }),
+        ),
+    ];
+    for (record, change) in changes {
+        let reason = "not now".to_owned();
+        let refused = Fault::Fails(Error::Refused { reason });
+        stage.provider.fail_writes([Some(refused)]);
+        let endpoint = format!("{record} 60 A 192.0.2.1");
+        stage.create(record, &[&endpoint]).await;
+        stage.until(record, "Ready", "False/ProviderError").await;
+        assert_eq!(stage.status(record).await.write_counter, Some(1), "C7");
+        let writes = stage.provider.calls().1;
+        stage.pass_time(Duration::from_secs(1)).await;
+        assert_eq!(stage.provider.calls().1, writes, "not by itself");
+        stage.patch(record, change).await;
+        stage.until_ready(record).await;
+    }
+}
+
+async fn a_record_names_its_provider_in_a_label(stage: Stage) {
+    stage.create("app", APP).await;
+    stage.until_ready("app").await;
+    let label = async || {
+        let record = stage.records().get("app").await.unwrap();
+        record.labels().get(PROVIDER_NAME).cloned()
+    };
+    assert_eq!(label().await.as_deref(), Some("inmemory"));
+    let calls = stage.provider.calls();
+    for change in [json!(null), json!("aws")] {
+        let labels = json!({ "metadata": { "labels": { PROVIDER_NAME: change } } });
+        stage.patch("app", labels).await;
+        let seen = eventually(SOON, "the label", async || {
+            (label().await.as_deref() == Some("inmemory")).then_some(())
+        });
+        seen.await.unwrap();
+    }
+    assert_eq!(stage.provider.calls(), calls, "nobody was asked");
 }

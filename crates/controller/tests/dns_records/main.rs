@@ -6,6 +6,7 @@ mod both;
 mod discovery;
 mod health;
 mod lifecycle;
+mod log;
 mod secrets;
 mod south;
 mod stage;

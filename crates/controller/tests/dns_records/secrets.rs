@@ -80,11 +80,11 @@ async fn a_place_that_is_not_for_the_host_is_refused() {
         ),
         (
             ("nowhere", "example.org"),
-            "Secret s2: zone nowhere: there is no such zone",
+            "Unable to find suitable zone in provider: Secret s2: zone nowhere: there is no such zone",
         ),
         (
             ("other", "example.org"),
-            "Secret s3: zone other: data.DOMAIN_NAME: example.org",
+            "Unable to find suitable zone in provider: Secret s3: zone other: data.DOMAIN_NAME: example.org",
         ),
     ];
     for (index, ((zone, domain), says)) in cases.into_iter().enumerate() {

@@ -41,6 +41,7 @@ struct Case {
     again: Again,
 }
 
+const UNFOUND: &str = "Unable to find suitable zone in provider: ";
 const WAY: &str = "; correct the Secret or the zone, and this goes on by itself";
 const FAILED: &str = "The DNS provider failed to ensure the record: ";
 const NO_ZONE: &str = "Secret dns: zone example.org: there is no such zone";
@@ -75,9 +76,9 @@ const CASES: &[Case] = &[
     Case { error: refused, call: Call::Read, reason: "ProviderError", message: REFUSED, writes: 0, again: Again::WithTheZone },
     Case { error: unclear, call: Call::Read, reason: "ProviderError", message: UNCLEAR, writes: 0, again: Again::Within(2, 8) },
     Case { error: throttled, call: Call::Write, reason: "ProviderError", message: THROTTLED, writes: 0, again: Again::Within(89, 139) },
-    Case { error: || Error::Missing, call: Call::Write, reason: "DNSProviderError", message: NO_ZONE, writes: 0, again: Again::WithTheZone },
-    Case { error: denied, call: Call::Write, reason: "DNSProviderError", message: DENIED, writes: 0, again: Again::OnChange },
-    Case { error: refused, call: Call::Write, reason: "ProviderError", message: REFUSED, writes: 0, again: Again::OnChange },
+    Case { error: || Error::Missing, call: Call::Write, reason: "DNSProviderError", message: NO_ZONE, writes: 1, again: Again::WithTheZone },
+    Case { error: denied, call: Call::Write, reason: "DNSProviderError", message: DENIED, writes: 1, again: Again::OnChange },
+    Case { error: refused, call: Call::Write, reason: "ProviderError", message: REFUSED, writes: 1, again: Again::OnChange },
     Case { error: unclear, call: Call::Write, reason: "ProviderError", message: UNCLEAR, writes: 1, again: Again::Within(2, 8) },
 ];
 
@@ -91,11 +92,10 @@ impl Case {
     }
 
     fn shown(&self) -> String {
-        let Case {
-            reason, message, ..
-        } = self;
-        match *reason {
-            "DNSProviderError" => format!("{message}{WAY}"),
+        let message = self.message;
+        match (self.reason, self.call) {
+            ("DNSProviderError", Call::Read) => format!("{UNFOUND}{message}{WAY}"),
+            ("DNSProviderError", Call::Write) => format!("{FAILED}{message}{WAY}"),
             _ => format!("{FAILED}{message}"),
         }
     }
@@ -387,7 +387,10 @@ async fn after_three_fights_in_ten_minutes_a_record_is_left_alone_for_a_while() 
     let writes = stage.provider.calls().1;
     assert_eq!(
         stage.message("app", "Ready").await,
-        "somebody who leaves no mark keeps changing what this record wants; it is left alone for a while: let one of the two give way"
+        format!(
+            "a writer that leaves no mark, or has the same owner id ({}) elsewhere, keeps changing what this record wants; it is left alone for a while: let one of the two give way, or if both have one owner id, give one of them another spec.ownerID",
+            stage.status("app").await.owner_id.unwrap()
+        )
     );
     assert_eq!(
         stage.condition("app", "Synchronised").await.as_deref(),

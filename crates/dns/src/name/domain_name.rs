@@ -82,18 +82,27 @@ impl RelativeName {
     /// A relative name that already ends in `origin` is refused: it is a full
     /// name whose final dot was forgotten.
     pub fn under(&self, origin: &Name) -> Result<Name, NameError> {
-        let name = Name::from_labels(&self.0, origin)?;
-        let repeats = !origin.is_root()
-            && self.0.len() >= origin.label_count()
-            && origin
-                .labels()
-                .rev()
-                .eq(self.labels().rev().take(origin.label_count()));
-        if repeats {
+        let name = self.in_front_of(origin)?;
+        if self.looks_full(origin) {
             let doubled = name.to_string();
             return Err(NameError::RepeatsOrigin { doubled });
         }
         Ok(name)
+    }
+
+    /// The full name below `origin`, also where these labels already end in it.
+    pub fn in_front_of(&self, origin: &Name) -> Result<Name, NameError> {
+        Name::from_labels(&self.0, origin)
+    }
+
+    /// Whether these labels end in `origin`, as a full name does whose final dot was forgotten.
+    pub fn looks_full(&self, origin: &Name) -> bool {
+        !origin.is_root()
+            && self.0.len() >= origin.label_count()
+            && origin
+                .labels()
+                .rev()
+                .eq(self.labels().rev().take(origin.label_count()))
     }
 }
 

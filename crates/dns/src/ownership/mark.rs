@@ -23,8 +23,10 @@ const HERITAGE: &str = "heritage=external-dns";
 const LABEL_PREFIX: &str = "external-dns/";
 const OWNER: &str = "owner";
 const VERSION: &str = "version";
-const CLUSTER: &str = "cluster";
 const VERSION_1: &str = "1";
+
+/// What we wrote once and the peer never does: it is read as if it were not there.
+const CLUSTER: &str = "cluster";
 
 /// Between owners that older marks name together.
 const OWNERS_SEPARATOR: &str = "&&";
@@ -37,8 +39,6 @@ const STRING_OCTETS_MAX: usize = 255;
 pub struct Mark {
     /// Who has a part in the set.
     pub owners: BTreeSet<OwnerId>,
-    /// Which cluster says so, if the mark tells.
-    pub cluster: Option<String>,
     /// Whose form it has.
     pub dialect: Dialect,
     /// What else the owner keeps there.
@@ -114,9 +114,6 @@ pub(crate) fn set_of(
     let mut all = labels.clone();
     all.insert(OWNER.to_owned(), owner.id.to_string());
     all.insert(VERSION.to_owned(), VERSION_1.to_owned());
-    if let Some(cluster) = &owner.cluster {
-        all.insert(CLUSTER.to_owned(), cluster.clone());
-    }
     let mut text = HERITAGE.to_owned();
     for (label, value) in &all {
         text.extend([",", LABEL_PREFIX, label, "=", value]);
@@ -134,15 +131,14 @@ pub(crate) fn is_of(set: &RecordSet, owner: &Owner) -> bool {
     })
 }
 
-/// Whether a TXT set is the mark that an owner would make, but for where it was made: the peer does not say.
+/// Whether a TXT set says what the mark would that an owner makes.
 pub(crate) fn says(set: &RecordSet, owner: &Owner, labels: &BTreeMap<String, String>) -> bool {
     let [data] = set.data() else {
         return false;
     };
     parse(data).is_some_and(|mark| {
-        let here = mark.cluster.is_none() || mark.cluster == owner.cluster;
         let shared = mark.dialect == Dialect::Shared;
-        here && shared && mark.owners == [owner.id.clone()].into() && mark.labels == *labels
+        shared && mark.owners == [owner.id.clone()].into() && mark.labels == *labels
     })
 }
 
@@ -252,9 +248,9 @@ fn parse(data: &Rdata) -> Option<Mark> {
         Some(_) => Dialect::Shared,
         None => Dialect::Exclusive,
     };
+    labels.remove(CLUSTER);
     Some(Mark {
         owners: owners.split(OWNERS_SEPARATOR).map(OwnerId::new).collect(),
-        cluster: labels.remove(CLUSTER),
         dialect,
         labels,
     })

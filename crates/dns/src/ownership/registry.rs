@@ -29,8 +29,6 @@ pub struct Owners {
     pub others: BTreeSet<OwnerId>,
     /// Whether one of them shares with nobody.
     pub exclusive: bool,
-    /// Another cluster that uses the same id as the one who asks.
-    pub impostor: Option<String>,
 }
 
 impl Inventory {
@@ -86,12 +84,10 @@ impl Inventory {
         for mark in self.marks_of(key) {
             owners.exclusive |= mark.dialect == Dialect::Exclusive;
             for owner in &mark.owners {
-                if *owner != asking.id {
-                    owners.others.insert(owner.clone());
-                } else if is_elsewhere(mark, asking) {
-                    owners.impostor.clone_from(&mark.cluster);
-                } else {
+                if *owner == asking.id {
                     owners.mine = true;
+                } else {
+                    owners.others.insert(owner.clone());
                 }
             }
         }
@@ -225,20 +221,13 @@ impl Inventory {
 impl Owners {
     /// Whether nobody else has a part.
     pub fn alone(&self) -> bool {
-        self.mine && self.others.is_empty() && self.impostor.is_none()
+        self.mine && self.others.is_empty()
     }
 
     /// Whether nobody has a part.
     pub fn is_nobody(&self) -> bool {
-        !self.mine && self.others.is_empty() && self.impostor.is_none()
+        !self.mine && self.others.is_empty()
     }
-}
-
-/// Whether a mark with the asker's own id was made by another cluster. A mark that does not say where it was made is
-/// believed: the peer's do not.
-fn is_elsewhere(mark: &Mark, asking: &Owner) -> bool {
-    let (there, here) = (mark.cluster.as_ref(), asking.cluster.as_ref());
-    there.zip(here).is_some_and(|(there, here)| there != here)
 }
 
 /// What is not as it was, as it is later. Both are in order, so each is looked at once.

@@ -23,13 +23,6 @@ pub enum Opponent {
     Unowned,
     /// It belongs to others, who do not share it or want something else of it.
     Owners(BTreeSet<OwnerId>),
-    /// Another cluster uses the same owner id.
-    Impostor {
-        /// The id.
-        owner: OwnerId,
-        /// The other cluster, as its mark calls it.
-        cluster: String,
-    },
     /// The name has a set that leaves no room for this one.
     Excluded {
         /// Its type.
@@ -55,10 +48,6 @@ impl fmt::Display for Conflict {
                 f,
                 "{key} belongs to {}, who want something else there; let one of them give way",
                 listed(owners)
-            ),
-            Opponent::Impostor { owner, cluster } => write!(
-                f,
-                "{key} is marked by cluster {cluster} with the owner id of this record, {owner}; no two may have the same: give one of them another spec.ownerID"
             ),
             Opponent::Excluded { rtype, owners } if owners.is_empty() => write!(
                 f,

@@ -31,12 +31,8 @@ fn limits() -> Limits {
 }
 
 fn owner(id: &str) -> Owner {
-    let (id, cluster) = id
-        .split_once('@')
-        .map_or((id, None), |(id, at)| (id, Some(at)));
     Owner {
         id: OwnerId::new(id),
-        cluster: cluster.map(str::to_owned),
         share: Share {
             name: id.to_owned(),
             uid: format!("uid-{id}"),
@@ -81,7 +77,8 @@ fn held(wanted: &Wanted) -> Held {
     })
 }
 
-/// A zone of lines; what stands behind `|` are the owners that have marked the set, with `!` in front of external-dns'.
+/// A zone of lines; what stands behind `|` are the owners that have marked the set, with `!` in front of external-dns' and
+/// `@cluster` behind those that named theirs, as we did once.
 fn zone(lines: &[&str]) -> Inventory {
     let apex = Name::parse("example.org.").unwrap();
     let mut holdings = Holdings::new();
@@ -110,12 +107,15 @@ fn mark(key: &HostedKey, wanted: &Wanted, id: &str, apex: &Name) -> (HostedKey, 
         let records = RecordSet::new([(Ttl::ZERO, data)]).unwrap();
         return (at, HostedSet::plain(records));
     }
+    let (id, cluster) = id.split_once('@').unwrap_or((id, ""));
+    let named = (!cluster.is_empty()).then(|| ("cluster".to_owned(), cluster.to_owned()));
+    let labels = BTreeMap::from_iter(named);
     let owner = owner(id);
     let at = mark::key_of(&owner.id, key, apex).unwrap();
     let ttl = Ttl::from_secs(300).unwrap();
     (
         at,
-        mark::set_of(&owner, &BTreeMap::new(), ttl, wanted.routing.clone()),
+        mark::set_of(&owner, &labels, ttl, wanted.routing.clone()),
     )
 }
 
@@ -402,25 +402,40 @@ fn what_external_dns_owns_is_never_touched() {
 }
 
 #[test]
-fn another_cluster_with_the_same_owner_id_is_found_and_nothing_deleted() {
-    // E5, P7.
-    let zone = [
-        "www 60 A 192.0.2.1 | me@there",
-        "old 60 A 192.0.2.1 | me@there",
-    ];
-    let case = Case {
+fn a_mark_that_names_a_cluster_counts_as_one_that_does_not_and_is_rewritten_with_its_set() {
+    // P7.
+    let zone = ["www 60 A 192.0.2.1 | me@there"];
+    let asis = Case {
         zone: &zone,
-        owner: "me@here",
-        wanted: &["www 60 A 192.0.2.2"],
+        owner: "me",
+        wanted: &["www 60 A 192.0.2.1"],
         last: &[],
     };
-    let [conflict] = case.conflicts().try_into().unwrap();
-    assert!(conflict.contains("cluster there"), "{conflict}");
-    let same = Case {
-        owner: "me@there",
-        ..case
+    assert_eq!(asis.changes(), [""; 0]);
+    let edited = Case {
+        wanted: &["www 60 A 192.0.2.2"],
+        ..asis
     };
-    assert_eq!(same.plan().conflicts, []);
+    let plan = edited.plan();
+    assert_eq!(plan.conflicts, []);
+    let marks: Vec<&Change> = plan
+        .changes()
+        .filter(|it| it.key.rtype == Rtype::TXT)
+        .collect();
+    let [mark] = marks[..] else {
+        panic!("{marks:?}");
+    };
+    let text = |set: &Option<HostedSet>| set.as_ref().unwrap().records.data()[0].to_string();
+    assert!(text(&mark.before).contains("external-dns/cluster=there"));
+    assert_eq!(
+        text(&mark.after),
+        r#""heritage=external-dns,external-dns/owner=me,external-dns/version=1""#
+    );
+    let gone = Case {
+        wanted: &[],
+        ..asis
+    };
+    assert_eq!(gone.changes().len(), 2, "the set and its mark");
 }
 
 #[test]

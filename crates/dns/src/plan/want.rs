@@ -8,6 +8,7 @@ use super::{Claim, Wanted};
 use crate::hosted::{Change, Held, HostedKey, HostedSet};
 use crate::limits::{Limits, Ownership};
 use crate::ownership::{Inventory, Owner, Owners, mark};
+use crate::routing::Routing;
 use crate::{Name, Rdata, RecordSet, Ttl};
 
 /// A name of a zone, and who wants something there.
@@ -76,9 +77,6 @@ impl Site<'_> {
             return between(key, held, None).into_iter().collect();
         }
         let owners = self.inventory.owners(key, self.owner());
-        if owners.impostor.is_some() {
-            return Vec::new();
-        }
         let left = held
             .and_then(Held::set)
             .and_then(|set| self.left(key, set, &owners));
@@ -124,22 +122,15 @@ impl Site<'_> {
             return Err(opponent);
         }
         let owners = self.inventory.owners(key, self.owner());
-        if let Some(cluster) = &owners.impostor {
-            return Err(Opponent::Impostor {
-                owner: self.owner().id.clone(),
-                cluster: cluster.clone(),
-            });
-        }
         let after = match held {
             None => self.exactly(wanted, None),
             Some(Held::Opaque(what)) => return Err(Opponent::Opaque(what.clone())),
             Some(Held::Set(set)) => self.merged(key, wanted, set, &owners)?,
         };
-        let mark = self.mark(key, wanted, &after)?;
-        Ok(between(key, held, Some(after))
-            .into_iter()
-            .chain(mark)
-            .collect())
+        let routing = after.routing.clone();
+        let data = between(key, held, Some(after));
+        let mark = self.mark(key, wanted, &routing, data.is_some())?;
+        Ok(data.into_iter().chain(mark).collect())
     }
 
     /// What becomes of a set that is there.
@@ -232,16 +223,17 @@ impl Site<'_> {
         mark.map_err(|error| Opponent::Mark(error.to_string()))
     }
 
-    /// Makes the mark beside a set what it should be.
+    /// Makes the mark beside a set what it should be. One that says the same in other words is left alone until its set is
+    /// written.
     fn mark(
         &self,
         key: &HostedKey,
         wanted: &Wanted,
-        set: &HostedSet,
+        routing: &Routing,
+        set_is_written: bool,
     ) -> Result<Option<Change>, Opponent> {
         let at = self.mark_key(key)?;
         let held = self.inventory.get(&at);
-        let routing = set.routing.clone();
         let ttl = held.and_then(Held::set).map(|held| held.records.ttl());
         let ttl = self.limits.ttl(ttl);
         let after = mark::set_of(self.owner(), &wanted.labels, ttl, routing.clone());
@@ -249,10 +241,10 @@ impl Site<'_> {
             return Ok(between(&at, None, Some(after)));
         };
         let is_good = |held: &HostedSet| {
-            held.routing == routing && mark::says(&held.records, self.owner(), &wanted.labels)
+            held.routing == *routing && mark::says(&held.records, self.owner(), &wanted.labels)
         };
         match held {
-            Held::Set(held) if is_good(held) => Ok(None),
+            Held::Set(held) if !set_is_written && is_good(held) => Ok(None),
             Held::Set(held) if mark::is_of(&held.records, self.owner()) => {
                 Ok(between(&at, Some(&Held::Set(held.clone())), Some(after)))
             }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use dns::Rtype;
 use dns::hosted::{Batch, Change, Held};
 use egress::{Egress, EgressError};
-use provider::{Error, Provider, Retry, ZoneId};
+use provider::{Attempt, Error, Provider, Retry, ZoneId};
 use providers::aws::Aws;
 use providers::pace::Pace;
 use testkit::route53::{Fault, Route53};
@@ -38,7 +38,7 @@ async fn a_change_that_waits_for_another_one_is_throttled() {
     let change = account.create("www", Rtype::A, &["192.0.2.1"]);
     let error = account.write(&[change]).await.unwrap_err();
     assert!(matches!(error.retry(), Retry::After(_)), "{error:?}");
-    assert!(!error.may_have_written());
+    assert_eq!(error.attempt(), Attempt::None);
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn an_error_inside_route_53_is_unclear() {
     let change = account.create("www", Rtype::A, &["192.0.2.1"]);
     let written = account.write(&[change]).await.unwrap_err();
     for error in [read, written] {
-        assert!(error.may_have_written());
+        assert_eq!(error.attempt(), Attempt::Unclear);
         assert_eq!(
             error.story(),
             "there was no clear answer: InternalFailure: We encountered an internal error. Please try again."

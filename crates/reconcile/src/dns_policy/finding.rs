@@ -50,6 +50,7 @@ pub(super) fn refused(view: &DnsPolicyView, refusal: &Refusal) -> Why {
             );
             (Reason::Conflicted, message)
         }
+        Refusal::Delegated => finding::delegated(),
     }
 }
 

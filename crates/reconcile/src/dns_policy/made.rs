@@ -12,12 +12,17 @@ use kube::Resource as _;
 
 use super::owners;
 use crate::PolicyKey;
+use crate::dns_record::is_ready;
 
 /// What we write into the label that says whose such records are.
 const APP: &str = "kuadrant";
 
 /// A DNSRecord that says that it was made from a policy.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each can be so by itself, and means something else to the policy"
+)]
 pub struct MadeRecord {
     /// Its name; its namespace is the policy's.
     pub name: String,
@@ -45,6 +50,8 @@ pub struct MadeRecord {
     pub conditions: Vec<Condition>,
     /// Whether its conditions speak about its spec as it is.
     pub observed: bool,
+    /// Whether anything of it may be at a provider.
+    pub published: bool,
     /// Whether it is on its way out.
     pub deleting: bool,
 }
@@ -88,6 +95,7 @@ impl MadeRecord {
             owner_references: meta.owner_references.unwrap_or_default(),
             spec,
             host,
+            published: is_ready(&status) || status.may_be_published(),
             conditions: status.conditions,
             observed: status.observed_generation == meta.generation,
             deleting: meta.deletion_timestamp.is_some(),

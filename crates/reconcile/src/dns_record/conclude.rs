@@ -12,7 +12,7 @@ use dns::ownership::OwnerId;
 use dns::plan::Wanted;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use provider::Retry;
+use provider::{Attempt, Retry};
 
 use super::{Answer, DnsRecordView, Failure, Pace, endpoints, finding};
 use crate::hosted::{Verdict, Work};
@@ -131,12 +131,12 @@ enum Outcome {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Failed {
     retry: Retry,
-    may_have_written: bool,
+    attempt: Attempt,
 }
 
 const ON_CHANGE: Outcome = Outcome::Failed(Failed {
     retry: Retry::OnChange,
-    may_have_written: false,
+    attempt: Attempt::None,
 });
 
 struct Found {
@@ -160,7 +160,9 @@ impl Found {
             findings: finding::failed(why),
             place: None,
         };
-        if view.abandoned && view.deleting {
+        // What was never published is not missed at a provider that cannot be reached.
+        let nowhere = view.provider.is_err() && !view.status.may_be_published();
+        if view.deleting && (view.abandoned || nowhere) {
             return Found {
                 outcome: Outcome::Clean,
                 findings: Vec::new(),
@@ -181,9 +183,10 @@ impl Found {
             }
         };
         if claim.delegate {
-            let message =
-                "spec.delegate: publishing on behalf of other clusters is not supported yet";
-            return blocked((Reason::NotSupported, message.to_owned()));
+            return blocked(crate::finding::delegated());
+        }
+        if !claim.unroutable.is_empty() && !view.deleting {
+            return blocked(finding::unroutable(&claim.unroutable));
         }
         if !report.refused.is_empty() {
             return blocked(finding::refused(report.refused));
@@ -223,7 +226,7 @@ impl Found {
         Found {
             outcome: Outcome::Failed(Failed {
                 retry: failure.retry,
-                may_have_written: failure.may_have_written,
+                attempt: failure.attempt,
             }),
             findings: finding::failed(finding::stuck(
                 finding::failure(failure, secret, &zone),
@@ -338,7 +341,7 @@ fn counted(view: &DnsRecordView, report: &Report<'_>, outcome: &Outcome) -> i64 
         Outcome::Wrote if anew => 1,
         Outcome::Wrote => view.writes() + 1,
         Outcome::Contested => view.writes(),
-        Outcome::Failed(failed) => view.writes() + i64::from(failed.may_have_written),
+        Outcome::Failed(failed) => view.writes() + i64::from(failed.attempt != Attempt::None),
     }
 }
 

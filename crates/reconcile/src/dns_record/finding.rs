@@ -1,8 +1,9 @@
 //! What is found about a DNSRecord, in the words of its conditions.
 
 use api::problem::summary;
-use api::{ConditionType, Finding, Reason, Status};
+use api::{ConditionType, Finding, Problem, Reason, Status};
 use dns::plan::Conflict;
+use provider::Attempt;
 
 use super::{Failure, Trouble};
 use crate::finding::Why;
@@ -55,9 +56,9 @@ pub(super) fn exhausted(limit: u32) -> Why {
     (Reason::WriteLimitReached, message)
 }
 
+/// What the provider cannot hold.
 pub(super) fn refused(rules: &[String]) -> Why {
-    let message = format!("validation of DNSRecord failed: {}", rules.join("; "));
-    (Reason::ValidationError, message)
+    not_ensured(&rules.join("; "))
 }
 
 pub(super) fn conflicted(conflicts: &[Conflict]) -> Why {
@@ -65,11 +66,18 @@ pub(super) fn conflicted(conflicts: &[Conflict]) -> Why {
     (Reason::OwnerConflict, texts.join("; "))
 }
 
+/// What no provider knows.
+pub(super) fn unroutable(problems: &[Problem]) -> Why {
+    not_ensured(&summary(problems))
+}
+
 pub(super) fn complained(complaints: &[String]) -> Why {
-    let message = format!(
-        "The DNS provider failed to ensure the record: {}",
-        complaints.join("; ")
-    );
+    not_ensured(&complaints.join("; "))
+}
+
+/// In the peer's words: its users look for them.
+fn not_ensured(story: &str) -> Why {
+    let message = format!("The DNS provider failed to ensure the record: {story}");
     (Reason::ProviderError, message)
 }
 
@@ -87,7 +95,7 @@ pub(super) fn held(hash: &str, sets: usize, empties: bool) -> Why {
 
 pub(super) fn contested(writer: &str) -> Why {
     let message = format!(
-        "{writer} keeps changing what this record wants; it is left alone for a while: let one of the two give way"
+        "{writer} keeps changing what this record wants; it is left alone for a while: let one of the two give way, or if both have one owner id, give one of them another spec.ownerID"
     );
     (Reason::Contested, message)
 }
@@ -115,15 +123,23 @@ pub(super) fn left_behind((reason, message): Why) -> Why {
 /// What a failed call means.
 pub(super) fn failure(failure: &Failure, secret: &str, zone: &str) -> Why {
     let story = &failure.story;
-    if failure.way {
-        let message = format!(
-            "Secret {secret}: zone {zone}: {story}; correct the Secret or the zone, and this goes on by itself"
-        );
-        (Reason::DnsProviderError, message)
-    } else {
-        let message = format!("The DNS provider failed to ensure the record: {story}");
-        (Reason::ProviderError, message)
+    if !failure.way {
+        return not_ensured(story);
     }
+    // In the peer's words as well: what could not even be read was not found.
+    let peer = match failure.attempt {
+        Attempt::None => "Unable to find suitable zone in provider",
+        Attempt::Refused | Attempt::Unclear => "The DNS provider failed to ensure the record",
+    };
+    let zone = if zone.is_empty() {
+        String::new()
+    } else {
+        format!(" zone {zone}:")
+    };
+    let message = format!(
+        "{peer}: Secret {secret}:{zone} {story}; correct the Secret or the zone, and this goes on by itself"
+    );
+    (Reason::DnsProviderError, message)
 }
 
 /// Why there is nobody to ask.

@@ -48,6 +48,7 @@ fn view(status: Value) -> DnsRecordView {
         status: serde_json::from_value(status).expect("a status"),
         deleting: false,
         finalizers: vec![finalizer::DNS_RECORD.to_owned()],
+        provider_label: Some("inmemory".to_owned()),
         provider: Ok(provider_at("example.org")),
         secret_version: Some("s/1".to_owned()),
         former: None,
@@ -187,7 +188,7 @@ fn whoever_asked_for_a_change_is_not_suspected() {
     // P10: a move is asked for as much as an edit is, and an edit that has not been written yet is still one.
     let limits = provider::InMemory::usual_limits();
     let cause = |view: &DnsRecordView| {
-        let asked = view.ask(&limits, &PACE, None, Want::Claim);
+        let asked = view.ask(&limits, &PACE, Want::Claim);
         asked.expect("something to ask for").cause
     };
     let endpoint =
@@ -313,12 +314,12 @@ fn what_a_pass_comes_to() {
             4,
             failed(&Error::Missing),
             (way, way),
-            4,
+            5,
             zero,
             Next::OnChange,
         ),
-        (4, failed(&denied), (way, way), 4, zero, Next::OnChange),
-        (4, failed(&refused), (error, error), 4, zero, Next::OnChange),
+        (4, failed(&denied), (way, way), 5, zero, Next::OnChange),
+        (4, failed(&refused), (error, error), 5, zero, Next::OnChange),
     ];
     for (writes, answer, says, count, valid_for, next) in cases {
         let view = view(status("False/AwaitingValidation", 60, "4s", writes));
@@ -435,32 +436,34 @@ fn the_other_writer_is_named_and_left_alone_for_a_while() {
 }
 
 #[test]
-fn an_error_says_whether_it_may_have_written_and_whose_it_is() {
+fn an_error_says_how_far_a_write_came_and_whose_it_is() {
     // C7, C8.
+    let refused = || Error::Refused {
+        reason: "no".to_owned(),
+    };
+    let throttled = Error::Throttled { after: WAIT };
     let cases = [
+        (throttled, Retry::After(WAIT), false, Attempt::None),
+        (Error::Stale, Retry::Backoff, false, Attempt::None),
+        (Error::Missing, Retry::OnChange, true, Attempt::Refused),
         (
-            Error::Throttled { after: WAIT },
-            Retry::After(WAIT),
-            false,
-            false,
-        ),
-        (Error::Stale, Retry::Backoff, false, false),
-        (Error::Missing, Retry::OnChange, true, false),
-        (Error::Denied("no".into()), Retry::OnChange, true, false),
-        (
-            Error::Refused {
-                reason: "no".to_owned(),
-            },
+            Error::Denied("no".into()),
             Retry::OnChange,
-            false,
-            false,
+            true,
+            Attempt::Refused,
         ),
-        (Error::Unclear("reset".into()), Retry::Backoff, false, true),
+        (refused(), Retry::OnChange, false, Attempt::Refused),
+        (
+            Error::Unclear("reset".into()),
+            Retry::Backoff,
+            false,
+            Attempt::Unclear,
+        ),
     ];
-    for (error, retry, way, may_have_written) in cases {
+    for (error, retry, way, attempt) in cases {
         let failure = Failure::of(&error);
         assert_eq!(failure.retry, retry, "{error}");
         assert_eq!(failure.way, way, "{error}");
-        assert_eq!(failure.may_have_written, may_have_written, "{error}");
+        assert_eq!(failure.attempt, attempt, "{error}");
     }
 }

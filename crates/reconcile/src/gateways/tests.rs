@@ -116,6 +116,7 @@ impl Bearing {
             Err(Refusal::NoGateway) => "no gateway",
             Err(Refusal::NoListener(_)) => "no listener",
             Err(Refusal::Conflicted(_)) => "conflicted",
+            Err(Refusal::Delegated) => "delegated",
         };
         let listeners = view.gateway.iter().flat_map(|it| &it.listeners);
         let listeners = listeners.map(|it| {

@@ -65,7 +65,6 @@ fn ask(record: &str, wanted: &[&str]) -> Ask {
         record: DnsRecordKey::new("web", record),
         owner: Owner {
             id: OwnerId::new(record),
-            cluster: None,
             share: Share {
                 name: record.to_owned(),
                 uid: format!("uid-{record}"),

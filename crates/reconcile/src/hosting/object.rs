@@ -14,7 +14,7 @@ use kube::Resource as _;
 use kube::core::ObjectMeta;
 
 use super::Inputs;
-use crate::dns_record::key_of;
+use crate::dns_record::{has_failed, key_of};
 use crate::probing::Standing;
 use crate::world::Faults;
 use crate::{DnsRecordKey, ProbeKey};
@@ -32,6 +32,7 @@ pub(super) struct RecordNode {
     pub(super) status: DnsRecordStatus,
     pub(super) deleting: bool,
     pub(super) finalizers: Vec<String>,
+    pub(super) provider_label: Option<String>,
     pub(super) approve: Option<String>,
     pub(super) abandoned: bool,
     pub(super) check: Option<String>,
@@ -61,6 +62,7 @@ impl RecordNode {
         let chosen = read.and_then(|claim| claim.owner_id.clone());
         let owner = status.owner_id.clone().or(chosen);
         let endpoints = read.map(|claim| claim.endpoints.as_slice());
+        let labels = meta.labels.as_ref();
         let annotated = |key: &str| annotation_of(&meta, key).map(str::to_owned);
         RecordNode {
             owner: owner.map_or_else(|| OwnerId::of_uid(&uid), OwnerId::new),
@@ -68,6 +70,9 @@ impl RecordNode {
             generation: meta.generation,
             deleting: meta.deletion_timestamp.is_some(),
             finalizers: meta.finalizers.clone().unwrap_or_default(),
+            provider_label: labels
+                .and_then(|all| all.get(label::PROVIDER_NAME))
+                .cloned(),
             approve: annotated(annotation::APPROVE),
             abandoned: annotated(annotation::ABANDON).as_deref() == Some(TRUE),
             check: annotated(annotation::CHECK),
@@ -81,8 +86,11 @@ impl RecordNode {
     }
 
     /// Whether a later state of the object is to be looked at. What we write ourselves is known before it is watched, so
-    /// a difference here is somebody else's doing.
+    /// a difference here is somebody else's doing. One that has failed is looked at whatever it is that they did (C5).
     pub(super) fn asks_for_more(&self, later: &RecordNode) -> bool {
+        if has_failed(&self.status) && self.resource_version != later.resource_version {
+            return true;
+        }
         let essence = |node: &RecordNode| {
             (
                 node.uid.clone(),
@@ -92,8 +100,9 @@ impl RecordNode {
                 (node.status.queued_at.clone(), node.status.valid_for.clone()),
             )
         };
-        // Ours appears because we put it there.
-        let let_go = self.is_kept() && !later.is_kept();
+        // Ours appear because we put them there.
+        let let_go = self.is_kept() && !later.is_kept()
+            || self.provider_label.is_some() && self.provider_label != later.provider_label;
         essence(self) != essence(later) || let_go
     }
 

@@ -23,6 +23,8 @@ pub enum Claimant {
     Itself,
     /// A zone below, whose delegation this zone carries.
     SubZone(ZoneKey),
+    /// A zone below, which alone says where its name servers are: its claims are addresses, or none.
+    ServerOf(ZoneKey),
     /// A Record it has adopted.
     Record(RecordKey),
 }
@@ -31,7 +33,7 @@ impl fmt::Display for Claimant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Claimant::Itself => f.write_str("the zone's spec.nameservers"),
-            Claimant::SubZone(key) => write!(f, "sub-zone {key}"),
+            Claimant::SubZone(key) | Claimant::ServerOf(key) => write!(f, "sub-zone {key}"),
             Claimant::Record(key) => write!(f, "Record {key}"),
         }
     }
@@ -68,6 +70,8 @@ pub(super) struct Content {
 pub(super) struct Settled {
     /// The sets that are not as they were.
     pub(super) sets: BTreeSet<SetKey>,
+    /// The names at which somebody claims something else.
+    pub(super) names: BTreeSet<Name>,
     /// The Records for which something else holds now.
     pub(super) records: BTreeSet<RecordKey>,
 }
@@ -142,6 +146,7 @@ impl Content {
         let mut settled = Settled::default();
         while let Some(name) = self.unsettled.pop_first() {
             self.settle_name(&name, &mut settled);
+            settled.names.insert(name);
         }
         if !settled.sets.is_empty() {
             self.epoch += 1;
@@ -152,34 +157,40 @@ impl Content {
         settled
     }
 
-    /// What the zone above carries of this one: NS and DS at the apex, and the addresses of its name servers, which a name
-    /// without addresses shows as an empty list (Z5). Of routed sets it carries the default members.
-    pub(super) fn delegation(&self) -> BTreeMap<Name, Vec<Claim>> {
+    /// What the zone above carries of this one: NS and DS at the apex, and the addresses of its name servers, those included
+    /// that only the zone above names (Z5). Of routed sets it carries the default members.
+    pub(super) fn delegation(
+        &self,
+        key: &ZoneKey,
+        named_above: BTreeSet<Name>,
+    ) -> BTreeMap<(Name, Claimant), Vec<Claim>> {
         let origin = self.zone.origin();
-        let Some(servers) = self.zone.get(&SetKey::new(origin.clone(), Rtype::NS)) else {
-            return BTreeMap::new();
-        };
-        let cut = self.claims_of(origin, &[Rtype::NS, Rtype::DS]);
-        let mut carried = BTreeMap::from([(origin.clone(), cut)]);
-        let targets = servers.data().iter().filter_map(Rdata::target);
-        let inside: BTreeSet<Name> = targets.filter(|it| it.is_at_or_below(origin)).collect();
-        for server in inside {
+        let own = self.zone.get(&SetKey::new(origin.clone(), Rtype::NS));
+        let own = own.into_iter().flat_map(RecordSet::data);
+        let servers = own.filter_map(Rdata::target).chain(named_above);
+        let servers = servers.filter(|server| server.is_at_or_below(origin));
+        let glue = servers.map(|server| {
             let addresses = self.claims_of(&server, &[Rtype::A, Rtype::AAAA]);
-            carried.entry(server).or_default().extend(addresses);
-        }
-        carried
+            ((server, Claimant::ServerOf(key.clone())), addresses)
+        });
+        let cut = self.claims_of(origin, &[Rtype::NS, Rtype::DS]);
+        let cut =
+            (!cut.is_empty()).then(|| ((origin.clone(), Claimant::SubZone(key.clone())), cut));
+        cut.into_iter().chain(glue).collect()
     }
 
-    /// Whether the delegation may be another one now that these sets have changed.
-    pub(super) fn delegation_depends_on(&self, changed: &BTreeSet<SetKey>) -> bool {
-        let apex = self.zone.origin();
-        changed.iter().any(|key| {
-            (key.name == *apex && matches!(key.rtype, Rtype::NS | Rtype::DS))
-                || (matches!(key.rtype, Rtype::A | Rtype::AAAA)
-                    && self
-                        .pointing
-                        .contains(&(key.name.clone(), SetKey::new(apex.clone(), Rtype::NS))))
-        })
+    /// The name servers that anybody names at a name. Whether a claim is admitted does not matter: what is carried because of
+    /// it must not decide about it.
+    pub(super) fn servers_at(&self, name: &Name) -> BTreeSet<Name> {
+        let claims = self.claims_at(name).flat_map(|(_, claims)| claims);
+        let servers = claims.filter(|claim| claim.data.rtype() == Rtype::NS);
+        servers.filter_map(|claim| claim.data.target()).collect()
+    }
+
+    /// Whether a name has an address.
+    pub(super) fn has_address(&self, name: &Name) -> bool {
+        let mut types = [Rtype::A, Rtype::AAAA].into_iter();
+        types.any(|rtype| self.zone.get(&SetKey::new(name.clone(), rtype)).is_some())
     }
 
     fn claims_of(&self, name: &Name, types: &[Rtype]) -> Vec<Claim> {
@@ -197,18 +208,20 @@ impl Content {
         .collect()
     }
 
-    /// Records for which something else may hold because a set has changed: those that point at its name, and those
-    /// below it where the zone hands over.
+    /// Records for which something else may hold because a set has changed: those that point at its name and need an
+    /// address there, and those below it where the zone hands over.
     fn dependants(&self, changed: &SetKey) -> Vec<RecordKey> {
         let SetKey { name, rtype } = changed;
         let mut dependants = Vec::new();
-        if *rtype == Rtype::CNAME {
+        if matches!(*rtype, Rtype::CNAME | Rtype::A | Rtype::AAAA) {
             let first = SetKey::new(Name::root(), Rtype::MIN);
             let pointing = self
                 .pointing
                 .range((name.clone(), first)..)
                 .take_while(|(at, _)| at == name);
-            for (_, key) in pointing {
+            let concerned =
+                pointing.filter(|(_, key)| *rtype == Rtype::CNAME || key.rtype == Rtype::NS);
+            for (_, key) in concerned {
                 dependants.extend(self.records_at(&key.name));
             }
         }
@@ -308,6 +321,6 @@ fn octets(key: &SetKey, set: &RecordSet) -> usize {
 fn record(claimant: &Claimant) -> Option<RecordKey> {
     match claimant {
         Claimant::Record(key) => Some(key.clone()),
-        Claimant::Itself | Claimant::SubZone(_) => None,
+        Claimant::Itself | Claimant::SubZone(_) | Claimant::ServerOf(_) => None,
     }
 }

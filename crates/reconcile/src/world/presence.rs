@@ -46,7 +46,8 @@ impl World {
         let duplicate = duplicates.as_ref().map(duplicate);
         let rerouted = rerouted.as_ref().map(rerouted_by);
         let notes = lowered.into_iter().chain(duplicate).chain(rerouted);
-        let notes = Notes(notes.chain(alias(&flaws, data)).collect());
+        let notes = notes.chain(alias(&flaws, data));
+        let notes = Notes(notes.chain(lost(&held.content, &at, data)).collect());
         match self.hidden_by(zone, &at, &flaws) {
             Some(by) => Presence::Occluded { notes, by },
             None => Presence::In {
@@ -179,6 +180,22 @@ fn alias(flaws: &[Flaw], data: &Rdata) -> Option<(Reason, String)> {
     );
     ours.next()
         .map(|flaw| (Reason::TargetIsAlias, format!("spec.rdata: {flaw}")))
+}
+
+/// What is to be said if the data delegates to a name server that nobody can find: one inside of what it delegates, without
+/// an address (Z5).
+fn lost(content: &Content, at: &SetKey, data: &Rdata) -> Option<(Reason, String)> {
+    let delegates = at.rtype == Rtype::NS && at.name != *content.zone().origin();
+    let server = data.target().filter(|_| delegates)?;
+    let alias = SetKey::new(server.clone(), Rtype::CNAME);
+    let known = content.has_address(&server) || content.zone().get(&alias).is_some();
+    (server.is_at_or_below(&at.name) && !known).then(|| {
+        let text = format!(
+            "spec.rdata: points at {server}, which has no A or AAAA record, so nobody can find this name server; add one to the zone of {}",
+            at.name
+        );
+        (Reason::TargetMissing, text)
+    })
 }
 
 /// Whether a set at the name of a sub-zone belongs to the zone above it.

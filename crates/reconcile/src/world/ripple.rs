@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::ZoneKey;
-use dns::{Name, Publication};
+use dns::{Name, Publication, Rtype, SetKey};
 
 use super::adoption::{self, Adoption};
 use super::content::{Claim, Claimant, Content};
@@ -20,8 +20,8 @@ pub(super) struct ZoneContent {
     /// Where the content is cut, once it is; and the names that have changed since.
     pub(super) layout: Option<Layout>,
     pub(super) moved: BTreeSet<Name>,
-    /// What the zone above carries of it, by name.
-    carried: BTreeMap<Name, Vec<Claim>>,
+    /// What the zone above carries of it.
+    carried: BTreeMap<(Name, Claimant), Vec<Claim>>,
     /// The zone above.
     above: Option<ZoneKey>,
 }
@@ -35,6 +35,19 @@ impl ZoneContent {
             carried: BTreeMap::new(),
             above: None,
         }
+    }
+
+    /// Whether the zone above may have to carry something else now that these sets have changed.
+    fn delegation_depends_on(&self, key: &ZoneKey, changed: &BTreeSet<SetKey>) -> bool {
+        let apex = self.content.zone().origin();
+        changed.iter().any(|set| match set.rtype {
+            Rtype::NS | Rtype::DS => set.name == *apex,
+            Rtype::A | Rtype::AAAA => {
+                let server = (set.name.clone(), Claimant::ServerOf(key.clone()));
+                self.carried.contains_key(&server)
+            }
+            _ => false,
+        })
     }
 }
 
@@ -151,7 +164,7 @@ impl World {
         let gone = self.contents.remove(key)?;
         self.epoch = self.epoch.max(gone.content.epoch());
         let above = gone.above?;
-        self.carry(&above, key, gone.carried.keys(), |_| None);
+        self.carry(&above, gone.carried.keys(), |_| None);
         Some(above)
     }
 
@@ -234,8 +247,14 @@ impl World {
                 let names = settled.sets.iter().map(|key| key.name.clone());
                 held.moved.extend(names);
             }
-            if held.content.delegation_depends_on(&settled.sets) {
+            if held.delegation_depends_on(&key, &settled.sets) {
                 unsettled.extend(self.lift(&key));
+            }
+            // What the zone says at the name of one below it may name servers of that one.
+            for name in settled.names {
+                if let Some(below) = self.directly_below(&key, &name) {
+                    unsettled.extend(self.lift(&below));
+                }
             }
         }
     }
@@ -267,23 +286,26 @@ impl World {
     fn lift(&mut self, key: &ZoneKey) -> BTreeSet<ZoneKey> {
         let node = self.tree.get(key);
         let above = node.and_then(|node| node.footing.above.clone());
+        let over = above.as_ref().and_then(|above| self.contents.get(above));
+        let name = node.and_then(|node| node.name());
+        let named_above = over
+            .zip(name)
+            .map(|(over, name)| over.content.servers_at(name));
         let Some(held) = self.contents.get_mut(key) else {
             return BTreeSet::new();
         };
-        let carried = held.content.delegation();
+        let carried = held
+            .content
+            .delegation(key, named_above.unwrap_or_default());
         let was = std::mem::replace(&mut held.carried, carried.clone());
         let was_above = std::mem::replace(&mut held.above, above.clone());
         if let Some(old) = &was_above {
             let moved = above != was_above;
-            let gone = was
-                .keys()
-                .filter(|name| moved || !carried.contains_key(*name));
-            self.carry(old, key, gone, |_| None);
+            let gone = was.keys().filter(|at| moved || !carried.contains_key(at));
+            self.carry(old, gone, |_| None);
         }
         if let Some(above) = &above {
-            self.carry(above, key, carried.keys(), |name| {
-                carried.get(name).cloned()
-            });
+            self.carry(above, carried.keys(), |at| carried.get(at).cloned());
         }
         was_above.into_iter().chain(above).collect()
     }
@@ -291,16 +313,22 @@ impl World {
     fn carry<'a>(
         &mut self,
         above: &ZoneKey,
-        sub_zone: &ZoneKey,
-        names: impl Iterator<Item = &'a Name>,
-        claims: impl Fn(&Name) -> Option<Vec<Claim>>,
+        carried: impl Iterator<Item = &'a (Name, Claimant)>,
+        claims: impl Fn(&(Name, Claimant)) -> Option<Vec<Claim>>,
     ) {
         let Some(held) = self.contents.get_mut(above) else {
             return;
         };
-        for name in names {
-            held.content
-                .claim(name, Claimant::SubZone(sub_zone.clone()), claims(name));
+        for at in carried {
+            let (name, claimant) = at;
+            held.content.claim(name, claimant.clone(), claims(at));
         }
+    }
+
+    /// The zone that stands at a name, if it hangs on this one.
+    fn directly_below(&self, key: &ZoneKey, name: &Name) -> Option<ZoneKey> {
+        let below = self.tree.standing_at(name)?;
+        let above = self.tree.get(below)?.footing.above.as_ref();
+        (above == Some(key)).then(|| below.clone())
     }
 }

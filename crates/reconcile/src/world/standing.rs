@@ -29,6 +29,20 @@ pub enum Nameless {
     Cyclic,
 }
 
+/// Why the zone in `zoneRef` is not the parent of a zone that has a full name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Misplaced {
+    /// There is none, or it has no name.
+    Nameless(Nameless),
+    /// Its name is not above.
+    Outside {
+        /// The zone.
+        zone: ZoneKey,
+        /// What it is called.
+        origin: Name,
+    },
+}
+
 /// Whether a zone has authority over its name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Standing {

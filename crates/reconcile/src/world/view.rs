@@ -1,10 +1,12 @@
 //! Everything that bears on one object, gathered for a pass over it.
 
 use api::ZoneKey;
+use api::parse::place::Place;
 use api::parse::record::Content;
 
 use super::World;
 use super::object::{Faults, ZoneObject};
+use super::standing::{Misplaced, Nameless};
 use super::tree::Node;
 use crate::RecordKey;
 use crate::record::RecordView;
@@ -23,6 +25,8 @@ impl World {
             status: node.object.status.clone(),
             name: node.footing.name.clone(),
             standing: node.footing.standing.clone(),
+            repeats: self.repeats(node.object.claim.place.as_ref()),
+            misplaced: self.misplaced(node),
             parent: self.parent(node),
             surplus: self.surplus(&node.object, content.as_ref()),
             answered: name.and_then(|name| self.sight.answered(name)),
@@ -47,6 +51,36 @@ impl World {
         }
     }
 
+    /// Z2: why the zone in `zoneRef` is not above a zone with a full name.
+    fn misplaced(&self, node: &Node) -> Option<Misplaced> {
+        let Some(Place::Full {
+            name,
+            parent: Some(zone),
+        }) = &node.object.claim.place
+        else {
+            return None;
+        };
+        let Some(parent) = self.tree.get(zone) else {
+            return Some(Misplaced::Nameless(Nameless::ParentNotFound(zone.clone())));
+        };
+        let Some(origin) = parent.name() else {
+            return Some(Misplaced::Nameless(Nameless::WaitingForParent(
+                zone.clone(),
+            )));
+        };
+        (!name.is_below(origin)).then(|| Misplaced::Outside {
+            zone: zone.clone(),
+            origin: origin.clone(),
+        })
+    }
+
+    /// R1: the zone that a place is relative to, if it ends in that one's name already.
+    fn repeats(&self, place: Option<&Place>) -> Option<ZoneKey> {
+        let (place, parent) = (place?, place?.parent()?);
+        let origin = self.tree.get(parent)?.name()?;
+        place.looks_full(origin).then(|| parent.clone())
+    }
+
     /// Everything that bears on a Record; nothing if there is none.
     pub fn record(&self, key: &RecordKey) -> Option<RecordView> {
         let node = self.records.get(key)?;
@@ -56,6 +90,7 @@ impl World {
             faults: node.object.faults.clone(),
             status: node.object.status.clone(),
             name: node.name.clone(),
+            repeats: self.repeats(node.object.claim.place.as_ref()),
             rtype: node.object.claim.content.as_ref().map(Content::rtype),
             adoption: node.adoption.clone(),
             presence: self.presence(key, node),

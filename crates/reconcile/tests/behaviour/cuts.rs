@@ -158,3 +158,56 @@ fn a_cname_at_the_name_of_a_sub_zone_makes_way_for_its_delegation() {
          ? entries dns/org sub.example.org. 360 NS ns.example.net.",
     );
 }
+
+/// Z5: addresses are copied wherever the NS stands.
+#[test]
+fn name_servers_that_only_the_zone_above_names_are_carried_with_their_addresses() {
+    check(
+        "zone dns/org example.org. records=*
+         record dns/cut sub.example.org. ref=org NS = ns1.sub
+         ? record dns/cut Accepted=True/TargetMissing Published=True/Served
+         ? message record dns/cut Accepted: spec.rdata: points at ns1.sub.example.org., which has no A or AAAA record, so nobody can find this name server; add one to the zone of sub.example.org.
+         zone dns/sub sub.example.org. records=*
+         record dns/ns1 ns1 ref=sub A = 192.0.2.53
+         ? entries dns/org sub.example.org. 360 NS ns1.sub.example.org. | ns1.sub.example.org. 360 A 192.0.2.53
+         ? record dns/cut Accepted=True/Accepted Published=True/Served
+         record dns/ns1 ns1 ref=sub AAAA = 2001:db8::53
+         ? entries dns/org sub.example.org. 360 NS ns1.sub.example.org. | ns1.sub.example.org. 360 AAAA 2001:db8::53
+         delete record dns/ns1
+         ? entries dns/org sub.example.org. 360 NS ns1.sub.example.org.
+         ? record dns/cut Accepted=True/TargetMissing
+         record dns/ns1 ns1 ref=sub A = 192.0.2.54
+         delete record dns/cut
+         ? entries dns/org",
+    );
+}
+
+/// Z5: in whatever order they come, and only from the sub-zone.
+#[test]
+fn the_address_of_a_name_server_comes_from_the_sub_zone_wherever_its_ns_stands() {
+    check(
+        "zone dns/sub sub.example.org. records=* records=@
+         record dns/ns1 ns1 ref=sub A = 192.0.2.53
+         zone dns/org example.org. records=*
+         record evil/glue ns1.sub ref=dns/org A = 192.0.2.66
+         ? entries dns/org ns1.sub.example.org. 360 A 192.0.2.66
+         record dns/cut sub ref=org NS = ns1.sub.example.org.
+         ? entries dns/org sub.example.org. 360 NS ns1.sub.example.org. | ns1.sub.example.org. 360 A 192.0.2.53
+         ? record evil/glue Published=False/Occluded
+         record dns/cut sub ref=org NS = sub.example.org.
+         record dns/apex @ ref=sub A = 192.0.2.55
+         ? entries dns/org sub.example.org. 360 A 192.0.2.55 | sub.example.org. 360 NS sub.example.org. | ns1.sub.example.org. 360 A 192.0.2.66",
+    );
+}
+
+/// Z5: said of the zone as well, where it is its own name servers that are missing.
+#[test]
+fn a_zone_whose_name_servers_have_no_address_says_so() {
+    check(
+        "zone dns/sub sub.example.org. records=* ns=ns1
+         ? zone dns/sub Accepted=True/TargetMissing
+         ? message zone dns/sub Accepted: the NS record at sub.example.org. points at ns1.sub.example.org., which has no A or AAAA record in this zone
+         record dns/ns1 ns1 ref=sub A = 192.0.2.53
+         ? zone dns/sub Accepted=True/Accepted",
+    );
+}

@@ -191,6 +191,7 @@ fn describe_zone(view: &ZoneView) -> String {
         (_, Reason::Conflicted) => "Conflicted",
         (_, Reason::NotDelegated) => "NotDelegated",
         (_, Reason::Invalid) if view.name.is_ok() => "Invalid",
+        (_, _) if view.name.is_ok() => "misplaced",
         (_, _) => &name,
     };
     format!("{name} {standing}, parent {parent:?}, accepted {accepted}: {zone:?}")

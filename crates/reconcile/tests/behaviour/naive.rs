@@ -213,10 +213,27 @@ impl Consequence<'_> {
             (true, "conflicted") => "Conflicted",
             (true, "not delegated") => "NotDelegated",
             (true, _) if self.is_faulty(key) => "Invalid",
+            (true, _) if self.is_misplaced(key) => "misplaced",
             (true, _) => "yes",
             (false, _) => &name,
         };
         format!("{name} {standing}, parent {parent:?}, accepted {accepted}: {content:?}")
+    }
+
+    /// Z2.
+    fn is_misplaced(&self, key: &ZoneKey) -> bool {
+        let claim = self.naive.zones[key].claim.as_ref();
+        let place = claim.and_then(|claim| claim.place.as_ref());
+        let Some(Place::Full {
+            name,
+            parent: Some(parent),
+        }) = place
+        else {
+            return false;
+        };
+        let parent = self.tree.names.get(parent);
+        let parent = parent.and_then(|parent| parent.as_ref().ok());
+        !parent.is_some_and(|parent| name.is_below(parent))
     }
 
     fn is_faulty(&self, key: &ZoneKey) -> bool {

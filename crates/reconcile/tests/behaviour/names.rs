@@ -123,15 +123,68 @@ fn a_zone_that_refers_to_itself_is_refused() {
     );
 }
 
-/// A final dot that was forgotten does not become a name of its own.
+/// R1, Z2: a final dot that was forgotten is told, and nothing is guessed.
 #[test]
-fn a_name_that_repeats_its_zone_is_refused() {
+fn a_relative_name_that_looks_full_is_concatenated_and_says_what_it_became() {
     check(
-        "zone dns/org example.org. records=*
-         zone dns/dev dev.example.org ref=org
+        "zone dns/org example.org. records=* ns=ns.example.net.
+         zone dns/dev dev.example.org ref=org ns=ns.example.net.
          record dns/www www.example.org ref=org A = 192.0.2.1
-         ? zone dns/dev fqdn=- Accepted=False/Invalid
-         ? record dns/www fqdn=- Accepted=False/Invalid",
+         record web/stranger x.example.org ref=dns/dev A = 192.0.2.1
+         record dns/twice www.example.org ref=org ttl=60 A = 192.0.2.2
+         ? zone dns/dev fqdn=dev.example.org.example.org. Accepted=True/LooksFull Published=True/Served
+         ? message zone dns/dev Accepted: spec.domainName: already ends in the name of Zone dns/org, which is put behind it all the same: this is dev.example.org.example.org.; if it was meant as it stands, end it with a dot
+         ? record dns/www fqdn=www.example.org.example.org. parent=org.dns Accepted=True/LooksFull Published=True/Served
+         ? message record dns/www Accepted: spec.domainName: already ends in the name of Zone dns/org, which is put behind it all the same: this is www.example.org.example.org.; if it was meant as it stands, end it with a dot; spec.ttl: other records of www.example.org.example.org. A have a lower one, and a set has one TTL, so this is answered with 60
+         ? record web/stranger fqdn=x.example.org.dev.example.org.example.org. Accepted=False/NotDelegated
+         zone dns/org example.com. records=* ns=ns.example.net.
+         ? record dns/www fqdn=www.example.org.example.com. Accepted=True/DifferingTtl",
+    );
+}
+
+/// R1: what the name became is told beside what is wrong with it.
+#[test]
+fn a_name_that_looks_full_and_is_refused_is_told_what_it_became() {
+    check(
+        "zone dns/org example.org.
+         record dns/www www.example.org ref=org A = 192.0.2.1
+         ? record dns/www fqdn=www.example.org.example.org. Accepted=False/NotDelegated
+         ? message record dns/www Accepted: spec.domainName: Zone dns/org does not delegate www.example.org.example.org. A to namespace dns; to allow it, add {namespaces: [dns], records: [{pattern: www.example.org.example.org., types: [A]}]} to the spec.delegations of that Zone; spec.domainName: already ends in the name of Zone dns/org, which is put behind it all the same: this is www.example.org.example.org.; if it was meant as it stands, end it with a dot",
+    );
+}
+
+/// Z2: a full name does not need its zoneRef, and says so if that leads nowhere.
+#[test]
+fn a_zone_with_a_full_name_says_what_is_wrong_with_its_reference() {
+    check(
+        "zone dns/sub sub.example.org. ref=org records=* ns=ns.example.net.
+         record dns/www www ref=sub A = 192.0.2.1
+         ? zone dns/sub fqdn=sub.example.org. parent=- Accepted=False/ParentNotFound Published=True/Served
+         ? message zone dns/sub Accepted: spec.zoneRef: there is no Zone dns/org; create it or correct the reference, and this goes on by itself; the Zone is in force under its full name
+         ? record dns/www Published=True/Served
+         zone dns/org org ref=dns/none
+         ? zone dns/sub Accepted=False/WaitingForParent Published=True/Served
+         zone dns/org example.net.
+         ? zone dns/sub parent=- Accepted=False/OutsideParent Published=True/Served
+         ? message zone dns/sub Accepted: spec.zoneRef: sub.example.org. is not below Zone dns/org, which is example.net.; correct one of the two, or leave spec.zoneRef out; the Zone is in force under its full name
+         zone dns/org example.org.
+         ? zone dns/sub parent=org.dns Accepted=True/Accepted Published=True/Served
+         delete zone dns/org
+         ? zone dns/sub parent=- Accepted=False/ParentNotFound Published=True/Served",
+    );
+}
+
+/// Z2: of zones whose references lead round in a circle one is not below the zone it names, whatever their names are.
+#[test]
+fn a_circle_of_references_is_told_also_where_names_are_full() {
+    check(
+        "zone dns/org example.org. ref=sub ns=ns.example.net.
+         zone dns/sub sub.example.org. ref=org ns=ns.example.net.
+         ? zone dns/sub parent=org.dns Accepted=True/Accepted
+         ? zone dns/org parent=- Accepted=False/OutsideParent
+         zone dns/self self.example. ref=self
+         ? zone dns/self Accepted=False/Invalid
+         ? message zone dns/self Accepted: spec.zoneRef: a zone cannot be its own parent: got \"dns/self\"",
     );
 }
 

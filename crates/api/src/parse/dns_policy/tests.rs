@@ -176,6 +176,7 @@ fn look_alikes_of_bad_values_are_accepted() {
         json!({ "excludeAddresses": ["192.0.2.1/32", "::/0", "localhost"] }),
         json!({ "providerRefs": [{ "name": "my.aws.route53" }] }),
         json!({ "delegate": false }),
+        json!({ "delegate": true, "providerRefs": [] }),
     ];
     for edit in cases {
         assert!(check(&edit).is_ok(), "{edit}");

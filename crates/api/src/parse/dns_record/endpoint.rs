@@ -8,7 +8,7 @@ use super::super::collect::Collect;
 use super::{Endpoint, RECORD_TYPES, txt};
 use crate::dns_record::{self as object, ProviderSpecificProperty};
 use crate::problem::FieldPath;
-use dns::routing::{GeoCode, Weight};
+use dns::routing::{GeoCode, Weight, WeightError};
 
 /// The property that shares traffic by weight.
 const WEIGHT: &str = "weight";
@@ -21,6 +21,7 @@ pub(super) fn parse(
     base: Option<&Name>,
     at: &FieldPath,
     problems: &mut Collect,
+    unroutable: &mut Collect,
 ) -> Option<Endpoint> {
     let name = name(&endpoint.dns_name, base, &at.field("dnsName"), problems);
     let ttl = ttl(endpoint.record_ttl, &at.field("recordTTL"), problems);
@@ -34,6 +35,7 @@ pub(super) fn parse(
         &endpoint.provider_specific,
         &at.field("providerSpecific"),
         problems,
+        unroutable,
     );
     let rtype = problems.check(
         &at.field("recordType"),
@@ -188,6 +190,7 @@ fn properties(
     list: &[ProviderSpecificProperty],
     at: &FieldPath,
     problems: &mut Collect,
+    unroutable: &mut Collect,
 ) -> Properties {
     let mut all = BTreeMap::new();
     let mut found = Properties::default();
@@ -201,12 +204,25 @@ fn properties(
             problems.refuse(&at.field("name"), "is there twice", name);
         }
         match name.as_str() {
-            WEIGHT => found.weight = problems.check(&at.field("value"), value, value.parse()),
-            GEO_CODE => found.geo = problems.check(&at.field("value"), value, value.parse()),
+            WEIGHT => found.weight = unroutable.check(&at.field("value"), value, weight(value)),
+            GEO_CODE => found.geo = unroutable.check(&at.field("value"), value, value.parse()),
             _ => {}
         }
     }
     all.retain(|name, _| name != WEIGHT && name != GEO_CODE);
     found.others = all;
     found
+}
+
+/// A number below zero is refused in Route 53's words as well: people search for them.
+fn weight(text: &str) -> Result<Weight, String> {
+    text.parse().map_err(|rule: WeightError| {
+        if text.starts_with('-') {
+            format!(
+                "{rule}: 'weight' failed to satisfy constraint: Member must have value greater than or equal to 0"
+            )
+        } else {
+            rule.to_string()
+        }
+    })
 }

@@ -13,15 +13,20 @@ fn endpoints(endpoints: &Value) -> Result<Vec<Endpoint>, Vec<String>> {
         .map(|record| record.endpoints)
 }
 
-/// One endpoint of `app.example.com` with some of its fields replaced.
-fn endpoint(edit: &Value) -> Result<Endpoint, Vec<String>> {
+/// A record with one endpoint, `app.example.com`, with some of its fields replaced.
+fn claim(edit: &Value) -> Result<DnsRecord, Vec<String>> {
     let mut endpoint = json!({
         "dnsName": "app.example.com", "recordType": "A", "targets": ["192.0.2.1"]
     });
     for (field, value) in edit.as_object().unwrap() {
         endpoint[field] = value.clone();
     }
-    endpoints(&json!([endpoint])).map(|mut endpoints| endpoints.remove(0))
+    check(&json!({ "rootHost": "app.example.com", "endpoints": [endpoint] }))
+}
+
+/// The endpoint of such a record.
+fn endpoint(edit: &Value) -> Result<Endpoint, Vec<String>> {
+    claim(edit).map(|mut claim| claim.endpoints.remove(0))
 }
 
 fn targets(rtype: &str, targets: &[&str]) -> Result<Vec<String>, Vec<String>> {
@@ -44,6 +49,17 @@ fn refused(field: &str, edit: &Value) {
         [format!("spec.endpoints[0].{field}")],
         "{edit}: {problems:?}"
     );
+}
+
+/// The provider is said to refuse it.
+fn unroutable(edit: &Value, told: &str) {
+    let problems = claim(edit).unwrap().unroutable;
+    let [problem] = &problems[..] else {
+        panic!("{edit}: {problems:?}");
+    };
+    let field = "spec.endpoints[0].providerSpecific[0].value";
+    assert_eq!(problem.field, field, "{edit}");
+    assert!(problem.message.contains(told), "{problem}");
 }
 
 #[test]
@@ -318,10 +334,13 @@ fn weights_and_places_are_checked() {
     // G40.
     let property = |name: &str, value: &str| json!({ "setIdentifier": "a", "providerSpecific": [{ "name": name, "value": value }] });
     for weight in ["-1", "256", "1.5", "", "many", "99999999999999999999"] {
-        refused("providerSpecific[0].value", &property("weight", weight));
+        unroutable(&property("weight", weight), "a whole number from 0 to 255");
     }
-    for place in ["", "ZZ", "GEO-XX", "GEO-", "Atlantis"] {
-        refused("providerSpecific[0].value", &property("geo-code", place));
+    for place in ["", "ZZ", "Atlantis"] {
+        unroutable(&property("geo-code", place), "unexpected geo code. ");
+    }
+    for place in ["GEO-XX", "GEO-"] {
+        unroutable(&property("geo-code", place), "unexpected continent code. ");
     }
     let look_alikes = [
         property("weight", "0"),

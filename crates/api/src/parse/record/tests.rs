@@ -284,7 +284,7 @@ fn routing_is_read_into_weights_and_places() {
 /// N6, G40.
 #[test]
 fn routing_that_leads_nowhere_is_refused() {
-    let geo = "unexpected geo code; prefix with GEO- for continents or use an ISO 3166 alpha-2 code for countries";
+    let geo = "unexpected geo code. Prefix with GEO- for continents or use ISO_3166 Alpha 2 supported code for countries";
     let printable = "must be 1 to 128 printable ASCII characters";
     let cases = [
         (json!({ "setIdentifier": "" }), format!("setIdentifier: {printable}: got \"\"")),
@@ -298,7 +298,7 @@ fn routing_that_leads_nowhere_is_refused() {
         (json!({ "setIdentifier": "a", "geo": "" }), format!("geo: {geo}: got \"\"")),
         (
             json!({ "setIdentifier": "a", "geo": "GEO-XX" }),
-            "geo: unexpected continent code; the continents are AF, AN, AS, EU, NA, OC and SA: got \"GEO-XX\"".to_owned(),
+            "geo: unexpected continent code. The continents are AF, AN, AS, EU, NA, OC and SA: got \"GEO-XX\"".to_owned(),
         ),
         (
             json!({ "setIdentifier": "a", "geo": "europe-west1" }),

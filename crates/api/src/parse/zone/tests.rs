@@ -238,25 +238,20 @@ fn a_reference_that_can_name_nothing_is_reported_and_kept() {
 
 /// G13.
 #[test]
-fn a_relative_name_that_repeats_its_zone_is_refused_once_the_zone_is_known() {
+fn a_relative_name_that_looks_full_is_known_once_the_zone_is() {
     let place = parse_spec(&json!({ "domainName": "dev.above.test", "zoneRef": { "name": "up" } }))
         .0
         .place
         .unwrap();
-    let problem = place.under(&name("above.test.")).unwrap_err();
-    assert_eq!(problem.field, "spec.domainName");
-    assert!(
-        problem.message.contains("dev.above.test.above.test."),
-        "{problem}"
-    );
-    assert_eq!(
-        place.under(&name("test.")).unwrap_err().field,
-        "spec.domainName"
-    );
-    assert_eq!(
-        place.under(&name("example.org.")).unwrap(),
-        name("dev.above.test.example.org.")
-    );
+    for (parent, becomes, looks_full) in [
+        ("above.test.", "dev.above.test.above.test.", true),
+        ("test.", "dev.above.test.test.", true),
+        ("example.org.", "dev.above.test.example.org.", false),
+        (".", "dev.above.test.", false),
+    ] {
+        assert_eq!(place.under(&name(parent)).unwrap(), name(becomes));
+        assert_eq!(place.looks_full(&name(parent)), looks_full, "{parent}");
+    }
 }
 
 /// G33.

@@ -11,7 +11,8 @@ use super::value;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Pace")]
 pub(crate) struct Pace {
-    /// For how long what was last found in a provider's zone is believed.
+    /// For how long what was last found in a provider's zone is believed. Shorter than
+    /// --requeue-time, or a record that is due again is not read back.
     #[arg(long, value_name = "DURATION", default_value = "14m", value_parser = value::duration, env = "ZONEWRIGHT_VALID_FOR")]
     pub(crate) valid_for: Duration,
 
@@ -47,13 +48,17 @@ pub(crate) struct Pace {
 pub(crate) enum Retry {
     /// What may go away by itself: timeouts, throttling, servers that are down.
     Transient,
-    /// Nothing, until the object changes.
+    /// Nothing: a record that has failed waits until it or its Secret changes. Zones at providers are
+    /// read all the same, once in every requeue time, for the sake of the other records.
     Never,
 }
 
 impl Pace {
-    pub(super) fn contradiction(&self) -> Option<String> {
-        (self.valid_for >= self.requeue_time)
-            .then(|| "--valid-for must be shorter than --requeue-time".to_owned())
+    /// What is allowed and hardly meant.
+    pub(crate) fn warning(&self) -> Option<&'static str> {
+        (self.valid_for >= self.requeue_time).then_some(
+            "--valid-for is not shorter than --requeue-time: a record that is due again is still \
+             believed, so it is read back only when --valid-for is over; make --valid-for shorter",
+        )
     }
 }

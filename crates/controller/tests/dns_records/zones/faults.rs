@@ -294,7 +294,7 @@ async fn a_zone_that_is_gone_is_reported_and_filled_again_when_it_is_back() {
     stage.until("app", "Ready", "False/DNSProviderError").await;
     assert_eq!(
         stage.message("app", "Ready").await,
-        "Secret dns: zone example.org: there is no such zone; correct the Secret or the zone, and this goes on by itself"
+        "Unable to find suitable zone in provider: Secret dns: zone example.org: there is no such zone; correct the Secret or the zone, and this goes on by itself"
     );
     stage.pass_time(minutes(60)).await;
     stage
@@ -396,7 +396,7 @@ async fn revoked_credentials_never_look_like_missing_records_and_come_back_by_th
     assert_eq!(saying(&stage, "Ready", "False").await.len(), 12);
     assert_eq!(
         stage.message("r000", "Ready").await,
-        "Secret dns: zone example.org: access is denied: the key is not valid; correct the Secret or the zone, and this goes on by itself"
+        "Unable to find suitable zone in provider: Secret dns: zone example.org: access is denied: the key is not valid; correct the Secret or the zone, and this goes on by itself"
     );
     let calls = door.calls();
     stage.pass_time(minutes(60)).await;

@@ -8,7 +8,6 @@ fn name(text: &str) -> Name {
 fn owner(id: &str) -> Owner {
     Owner {
         id: OwnerId::new(id),
-        cluster: None,
         share: Share {
             name: "record".to_owned(),
             uid: "uid".to_owned(),
@@ -80,14 +79,10 @@ fn values_are_those_of_the_peer() {
         r#""heritage=external-dns,external-dns/owner=32ah7xkb,external-dns/version=1""#
     );
     let labels = BTreeMap::from([("soft_delete".to_owned(), "true".to_owned())]);
-    let here = Owner {
-        cluster: Some("c1".to_owned()),
-        ..owner("32ah7xkb")
-    };
-    let full = set_of(&here, &labels, Ttl::ZERO, Routing::default());
+    let full = set_of(&owner("32ah7xkb"), &labels, Ttl::ZERO, Routing::default());
     assert_eq!(
         text_of(&full),
-        r#""heritage=external-dns,external-dns/cluster=c1,external-dns/owner=32ah7xkb,external-dns/soft_delete=true,external-dns/version=1""#
+        r#""heritage=external-dns,external-dns/owner=32ah7xkb,external-dns/soft_delete=true,external-dns/version=1""#
     );
 }
 

@@ -51,6 +51,12 @@ fn a_policy_that_is_not_accepted_removes_nothing_and_says_what_to_do() {
             "spec.loadBalancing.geo",
         ),
         (json!({ "delegate": true }), "Invalid", "spec.delegate"),
+        // K1.
+        (
+            json!({ "delegate": true, "providerRefs": [] }),
+            "NotSupported",
+            "spec.delegate: publishing on behalf of other clusters is not supported yet",
+        ),
         (
             json!({ "providerRefs": [] }),
             "Invalid",
@@ -101,9 +107,48 @@ fn without_gateways_in_the_cluster_a_policy_says_what_to_install() {
 }
 
 #[test]
+fn whether_the_secret_or_the_gateway_is_known_first_makes_no_difference() {
+    // D2.
+    let steps: [fn(&mut House); 3] = [
+        |house| house.secret("dns", "*.example.net"),
+        |house| {
+            house.gateway(
+                "gw",
+                &["web app.example.org", "net app.example.net"],
+                &["192.0.2.1"],
+            );
+        },
+        |house| house.policy("all", &json!({})),
+    ];
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        let mut house = House::new();
+        for step in order {
+            steps[step](&mut house);
+            house.settle();
+        }
+        assert_eq!(house.names(), ["gw-net"], "{order:?}");
+        house.ready("gw-net");
+        house.settle();
+        house.says("all", "Ready", "True/Ready", "");
+        let left_out = "left out, for their hosts are outside of *.example.net: listeners web";
+        house.says("all", "Enforced", "True/Enforced", left_out);
+    }
+}
+
+#[test]
 fn a_gateway_without_a_host_in_the_domain_is_told_and_loses_nothing() {
     // D2.
     let mut house = open(&["web app.example.org", "api api.example.org"]);
+    house.ready("gw-api");
+    house.ready("gw-web");
+    house.settle();
     house.secret("dns", "*.example.net");
     house.settle();
     house.says(
@@ -140,7 +185,7 @@ fn a_gateway_without_a_host_in_the_domain_is_told_and_loses_nothing() {
     house.says(
         "all",
         "Enforced",
-        "False/AwaitingValidation",
+        "True/Enforced",
         "left out, for their hosts are outside of *.example.net: listeners api",
     );
     assert_eq!(house.record("gw-api"), before.0, "left out, and left alone");

@@ -84,7 +84,7 @@ pub(super) fn judge<'a>(
     let mut voices = Vec::new();
     let mut server_of = None;
     for (claimant, claims) in claims {
-        if is_server(name, claimant, claims) {
+        if let Claimant::ServerOf(_) = claimant {
             server_of = Some(claimant);
         }
         voices.extend(claims.iter().map(|claim| Voice {
@@ -111,18 +111,8 @@ pub(super) fn judge<'a>(
     judgement
 }
 
-/// Whether the claims are those of a sub-zone about one of its name servers: anywhere but at its apex, where it says NS,
-/// and at its apex if that is one.
-fn is_server(name: &Name, claimant: &Claimant, claims: &[Claim]) -> bool {
-    let servers = claims.iter().map(|claim| &claim.data);
-    let mut servers = servers.filter(|data| data.rtype() == Rtype::NS).peekable();
-    let apex = servers.peek().is_some();
-    matches!(claimant, Claimant::SubZone(_))
-        && (!apex || servers.any(|server| server.target().as_ref() == Some(name)))
-}
-
 fn keep_or_tell_glue(voice: &Voice<'_>, sub_zone: &Claimant, judgement: &mut Judgement) -> bool {
-    let foreign = !matches!(voice.claimant, Claimant::SubZone(_));
+    let foreign = !matches!(voice.claimant, Claimant::ServerOf(_));
     let address = matches!(voice.rtype(), Rtype::A | Rtype::AAAA);
     if foreign && address {
         judgement.tell(voice, Outcome::Glue(sub_zone.clone()));
@@ -134,7 +124,7 @@ impl Judgement {
     fn tell(&mut self, voice: &Voice<'_>, outcome: Outcome) {
         match voice.claimant {
             Claimant::Record(key) => self.outcomes.push((key.clone(), outcome)),
-            Claimant::Itself | Claimant::SubZone(_) => {}
+            Claimant::Itself | Claimant::SubZone(_) | Claimant::ServerOf(_) => {}
         }
     }
 }

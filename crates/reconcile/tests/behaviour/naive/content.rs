@@ -105,12 +105,6 @@ impl Contents {
                 data: server,
             });
         }
-        let mut servers: BTreeSet<Name> = BTreeSet::new();
-        for (child, zone) in &self.zones {
-            if tree.above(child).as_ref() == Some(key) {
-                claims.extend(carried(child, zone, &mut servers));
-            }
-        }
         for (record, adoption) in adoptions {
             if let Adoption::By(zone, data) = adoption
                 && zone == key
@@ -127,6 +121,13 @@ impl Contents {
                 };
                 self.claims.insert(record.clone(), claim.clone());
                 claims.push(claim);
+            }
+        }
+        let mut servers: BTreeSet<Name> = BTreeSet::new();
+        let said = claims.clone();
+        for (child, zone) in &self.zones {
+            if tree.above(child).as_ref() == Some(key) {
+                claims.extend(carried(child, zone, &said, &mut servers));
             }
         }
         let mut zone = Zone::new(origin.clone(), soa);
@@ -212,6 +213,7 @@ impl Contents {
             (duplicate, "Duplicate"),
             (rerouted, "DifferingRouting"),
             (alias, "TargetIsAlias"),
+            (lost(zone, claim), "TargetMissing"),
         ];
         let notes: Vec<&str> = notes.iter().filter(|it| it.0).map(|it| it.1).collect();
         let hidden = match below(tree, key, &at) {
@@ -223,13 +225,30 @@ impl Contents {
     }
 }
 
-/// Z5: what a zone above carries of a zone.
-fn carried(child: &ZoneKey, zone: &Zone, servers: &mut BTreeSet<Name>) -> Vec<Claim> {
+/// Z5: whether a Record delegates to a name server inside of what it delegates that has no address.
+fn lost(zone: &Zone, claim: &Claim) -> bool {
+    let delegates = claim.data.rtype() == Rtype::NS && claim.name != *zone.origin();
+    let types = [Rtype::A, Rtype::AAAA, Rtype::CNAME];
+    claim.data.target().is_some_and(|server| {
+        let has = |rtype| zone.get(&SetKey::new(server.clone(), rtype)).is_some();
+        delegates && server.is_at_or_below(&claim.name) && !types.into_iter().any(has)
+    })
+}
+
+/// Z5: what a zone above, whose own claims these are, carries of a zone.
+fn carried(
+    child: &ZoneKey,
+    zone: &Zone,
+    above: &[Claim],
+    servers: &mut BTreeSet<Name>,
+) -> Vec<Claim> {
     let origin = zone.origin();
-    let Some(ns) = zone.get(&SetKey::new(origin.clone(), Rtype::NS)) else {
-        return Vec::new();
-    };
-    let targets = ns.data().iter().filter_map(Rdata::target);
+    let ns = zone.get(&SetKey::new(origin.clone(), Rtype::NS));
+    let own = ns.into_iter().flat_map(|set| set.data().to_vec());
+    let said = above.iter().filter(|it| it.name == *origin);
+    let said = said.map(|it| it.data.clone());
+    let named = own.chain(said.filter(|data| data.rtype() == Rtype::NS));
+    let targets = named.filter_map(|data| data.target());
     let inside: BTreeSet<Name> = targets.filter(|it| it.is_at_or_below(origin)).collect();
     let mut claims = Vec::new();
     for (key, set) in zone.sets() {
