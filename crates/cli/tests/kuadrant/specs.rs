@@ -1,7 +1,6 @@
 //! The suite, run.
 
 use std::env;
-use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -17,25 +16,23 @@ const WITHIN: Duration = Duration::from_mins(10);
 /// What the suite is told.
 pub(crate) struct Specs<'a> {
     pub(crate) suite: &'a Suite,
-    pub(crate) resolver: Ipv4Addr,
+    /// Says which resolver to ask.
+    pub(crate) resolv_conf: &'a Path,
     /// The URL of Route 53.
     pub(crate) route53: String,
     pub(crate) kubeconfig: &'a Path,
-    pub(crate) directory: &'a Path,
 }
 
 impl Specs<'_> {
-    /// Runs specs by their labels, so many at a time. The error is what the suite printed: everything about those that
-    /// failed, and a line about the others.
+    /// Runs those specs that the flags choose. The error is what the suite printed: everything about the specs that failed,
+    /// and a dot for each of the others.
     pub(crate) async fn run(
         &self,
-        labels: &str,
-        at_a_time: usize,
+        flags: &[&str],
         variables: &[(&str, &str)],
     ) -> Result<(), String> {
         let began = Instant::now();
-        let command = self.suite.command(self.resolver, self.directory).unwrap();
-        let mut command = Command::from(command);
+        let mut command = Command::from(self.suite.command(self.resolv_conf));
         for (name, _) in env::vars_os() {
             let prefixes = ["AWS_", "DEPLOYMENT_", "CLUSTER_", "TEST_DNS_", "GINKGO_"];
             let text = name.to_string_lossy();
@@ -44,9 +41,8 @@ impl Specs<'_> {
             }
         }
         command
-            .args(["--no-color", "--keep-going", "--silence-skips"])
-            .arg(format!("--procs={at_a_time}"))
-            .arg(format!("--label-filter={labels}"))
+            .args(["--no-color", "--silence-skips", "--fail-on-empty"])
+            .args(flags)
             .arg(self.suite.specs())
             .env("TEST_DNS_ZONE_DOMAIN_NAME", ZONE)
             .env("TEST_DNS_PROVIDER_SECRET_NAME", SECRET)
@@ -54,15 +50,16 @@ impl Specs<'_> {
             .env("KUBECONFIG", self.kubeconfig)
             .envs(variables.iter().copied())
             .kill_on_drop(true);
+        let asked = flags.join(" ");
         let output = timeout(WITHIN, command.output()).await;
-        let output = output.map_err(|_| format!("{labels}: no end after {WITHIN:?}"))?;
-        let output = output.map_err(|error| format!("{labels}: {error}"))?;
+        let output = output.map_err(|_| format!("{asked}: no end after {WITHIN:?}"))?;
+        let output = output.map_err(|error| format!("{asked}: {error}"))?;
         let said = [&output.stdout[..], &output.stderr[..]].concat();
         let said = String::from_utf8_lossy(&said);
-        println!("{labels}: {} after {:?}", output.status, began.elapsed());
+        println!("{asked}: {} after {:?}", output.status, began.elapsed());
         if output.status.success() {
             return Ok(());
         }
-        Err(format!("{labels}: {}\n{said}", output.status))
+        Err(format!("{asked}: {}\n{said}", output.status))
     }
 }

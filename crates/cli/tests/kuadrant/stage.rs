@@ -30,15 +30,22 @@ const NO_KEY: &str = "1234";
 const SHARED: &str = "dnstest";
 const SHARED_COUNT: usize = 2;
 
-/// Where it makes those with health checks, one spec after the other. It wants to see no probes of others there.
+/// Where it makes those with health checks, one spec after the other: it wants to see no probes of others there.
 const PROBED: &str = "dnstest-probed";
 
-/// Several specs about health checks listen on one port, which is the same on all of this machine.
+/// The same, for the one spec that listens itself.
+const LISTENING: &str = "dnstest-listening";
+
+/// What that one is called. It listens on a port that is the same for everybody on this machine.
+const LISTENS: &str = "when health check passes";
 static PORT: Mutex<()> = Mutex::const_new(());
+
+/// How many of the other specs there are. They wait, mostly, and for each other never.
+const OTHERS: usize = 10;
 
 pub(crate) struct Stage {
     pub(crate) route53: Route53,
-    name_server: NameServer,
+    _name_server: NameServer,
     suite: Suite,
     directory: TempDir,
 }
@@ -51,10 +58,13 @@ impl Stage {
         route53.revoke(NO_KEY);
         let zone = route53.create_zone(ZONE);
         let directory = TempDir::new().unwrap();
+        let name_server = NameServer::start(&route53.url(), &zone).await;
+        let resolver = format!("nameserver {}\n", name_server.address());
+        fs::write(directory.path().join("resolv.conf"), resolver).unwrap();
         let secrets = manifest(&route53.url());
         fs::write(directory.path().join("manifest.yaml"), secrets).unwrap();
         Stage {
-            name_server: NameServer::start(&route53.url(), &zone).await,
+            _name_server: name_server,
             route53,
             suite,
             directory,
@@ -70,35 +80,38 @@ impl Stage {
     pub(crate) async fn specs_hold(&self, kubeconfig: &Path) {
         let specs = Specs {
             suite: &self.suite,
-            resolver: self.name_server.address(),
+            resolv_conf: &self.directory.path().join("resolv.conf"),
             route53: self.route53.url(),
             kubeconfig,
-            directory: self.directory.path(),
-        };
-        let probed = async {
-            let _turn = PORT.lock().await;
-            specs
-                .run("health_checks", 1, &[("TEST_DNS_NAMESPACES", PROBED)])
-                .await
         };
         let count = SHARED_COUNT.to_string();
         let shared = [
             ("TEST_DNS_NAMESPACES", SHARED),
             ("DEPLOYMENT_COUNT", &count),
         ];
-        let others = specs.run("!health_checks", 5, &shared);
-        let (probed, others) = tokio::join!(probed, others);
-        let failed: Vec<String> = [probed, others]
-            .into_iter()
-            .filter_map(Result::err)
-            .collect();
+        let procs = format!("--procs={OTHERS}");
+        let others = [&procs, "--label-filter=!health_checks"];
+        let probed = ["--label-filter=health_checks", "--skip", LISTENS];
+        let listening = ["--label-filter=health_checks", "--focus", LISTENS];
+        let listening = async {
+            let _turn = PORT.lock().await;
+            let namespace = [("TEST_DNS_NAMESPACES", LISTENING)];
+            specs.run(&listening, &namespace).await
+        };
+        let ran = tokio::join!(
+            specs.run(&others, &shared),
+            specs.run(&probed, &[("TEST_DNS_NAMESPACES", PROBED)]),
+            listening,
+        );
+        let failed = [ran.0, ran.1, ran.2].into_iter().filter_map(Result::err);
+        let failed: Vec<String> = failed.collect();
         assert!(failed.is_empty(), "{}", failed.join("\n"));
     }
 }
 
 fn manifest(route53: &str) -> String {
     let shared = (1..=SHARED_COUNT).map(|number| format!("{SHARED}-{number}"));
-    let namespaces = shared.chain([PROBED.to_owned()]);
+    let namespaces = shared.chain([PROBED, LISTENING].map(str::to_owned));
     let objects = namespaces.flat_map(|namespace| objects(&namespace, route53));
     let documents: Vec<String> = objects.map(|it| it.to_string()).collect();
     documents.join("\n---\n")

@@ -5,7 +5,7 @@
 //! suite, is replaced while Go compiles, by itself with [`EDITS`].
 //!
 //! It also asks the system's resolver for the name servers of its zone, and then those, at port 53. [`Suite::command`] gives
-//! it a `resolv.conf` of its own, which nobody else on this machine sees.
+//! it a `resolv.conf` of its choice, which nobody else on this machine sees.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -104,20 +104,18 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// The runner of the suite, in the suite's folder, with the resolver at port 53 of `resolver`. Give it flags and the
-    /// suite's variables, and then [`Suite::specs`]. In `directory` it keeps what it needs until it ends.
-    pub fn command(&self, resolver: Ipv4Addr, directory: &Path) -> io::Result<Command> {
-        let file = directory.join("resolv.conf");
-        fs::write(&file, format!("nameserver {resolver}\n")).map_err(cache::at(&file))?;
+    /// The runner of the suite, in the suite's folder, where names are resolved as a file such as `resolv.conf` says. Give it
+    /// flags and the suite's variables, and then [`Suite::specs`].
+    pub fn command(&self, resolv_conf: &Path) -> Command {
         let mut command = mortal(Path::new("unshare"));
         command
             .args(ROOM)
             .args(["sh", "-c"])
             .arg("mount --bind \"$0\" /etc/resolv.conf && exec \"$@\"")
-            .arg(file)
+            .arg(resolv_conf)
             .arg(self.folder.join("ginkgo"))
             .current_dir(self.folder.join("operator").join(PACKAGE));
-        Ok(command)
+        command
     }
 
     /// What the runner runs.
