@@ -41,9 +41,14 @@ struct Running {
 
 impl Running {
     async fn start(directory: &Path, manifest: &str) -> Running {
+        Running::start_with(directory, manifest, &[]).await
+    }
+
+    async fn start_with(directory: &Path, manifest: &str, variables: &[(&str, &str)]) -> Running {
         fs::write(directory.join("manifest.yaml"), manifest).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
         command
+            .envs(variables.iter().copied())
             .args([
                 "up",
                 "-o",
@@ -247,4 +252,29 @@ async fn route_53_holds_what_is_wanted() {
     running.delete().await;
     running.until_gone().await;
     running.kill();
+}
+
+/// The operator says where Amazon is as to any program of Amazon's; whoever writes a Secret needs no leave for that, and
+/// has none.
+#[tokio::test(flavor = "multi_thread")]
+async fn route_53_is_where_the_environment_of_the_process_says() {
+    let folder = TempDir::new().unwrap();
+    let route53 = Route53::start().await.unwrap();
+    let zone = route53.create_zone("example.org.");
+    let data = json!({
+        "ZONE_ID": zone,
+        "DOMAIN_NAME": "example.org",
+        "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+    });
+    let manifest = manifest("kuadrant.io/aws", &data);
+    let url = route53.url();
+    for variable in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_ROUTE_53"] {
+        let variables = [(variable, url.as_str())];
+        let running = Running::start_with(folder.path(), &manifest, &variables).await;
+        running.until_ready().await;
+        running.delete().await;
+        running.until_gone().await;
+        running.kill();
+    }
 }

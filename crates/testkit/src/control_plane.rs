@@ -17,6 +17,7 @@
 pub mod build;
 pub mod clients;
 pub mod gateway_api;
+pub mod kuadrant;
 
 mod credentials;
 mod go;

@@ -24,7 +24,7 @@ struct Part {
     complaint: &'static str,
 }
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
     Part {
         name: "control plane",
         prepare: || Ok(testkit::control_plane::build::programs().map(drop)?),
@@ -38,6 +38,11 @@ const PARTS: [Part; 4] = [
             Ok(clients::releases().map(drop)?)
         },
         complaint: "no clients: ",
+    },
+    Part {
+        name: "kuadrant suite",
+        prepare: || Ok(testkit::control_plane::kuadrant::suite().map(drop)?),
+        complaint: "no kuadrant suite: ",
     },
     Part {
         name: "name servers",

@@ -11,10 +11,19 @@ use provider::Error;
 /// How long an account rests that has asked too much. Route 53 does not say; in two seconds it gives ten requests.
 const REST: Duration = Duration::from_secs(2);
 
+/// A call that is made of Route 53.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Call {
+    ListZones,
+    ListSets,
+    ChangeSets,
+}
+
 /// What Route 53 says in an error, without the number of the request.
 #[derive(Debug, thiserror::Error)]
-#[error("{code}: {message}")]
+#[error("{}, {code}: {message}", call.failed())]
 struct Said {
+    call: Call,
     code: String,
     message: String,
 }
@@ -25,7 +34,7 @@ pub(super) fn unclear(error: impl StdError + Send + Sync + 'static) -> Error {
 }
 
 /// What can be done next.
-pub(super) fn sorted<E>(error: SdkError<E, HttpResponse>) -> Error
+pub(super) fn sorted<E>(call: Call, error: SdkError<E, HttpResponse>) -> Error
 where
     E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
 {
@@ -42,6 +51,7 @@ where
     };
     let message = stable(answer.err().message().unwrap_or_default());
     let said = Said {
+        call,
         code: code.to_owned(),
         message,
     };
@@ -64,6 +74,17 @@ fn by_status(status: u16, error: impl StdError + Send + Sync + 'static) -> Error
         401 | 403 => Error::Denied(Box::new(error)),
         429 => Error::Throttled { after: REST },
         _ => unclear(error),
+    }
+}
+
+impl Call {
+    /// That it did not come about, in the words of Kuadrant's operator, which people search for.
+    fn failed(self) -> &'static str {
+        match self {
+            Call::ListZones => "failed to list hosted zones",
+            Call::ListSets => "failed to list resource record sets",
+            Call::ChangeSets => "failed to change resource record sets",
+        }
     }
 }
 
@@ -144,6 +165,7 @@ mod tests {
     /// What becomes of an answer, in one word, and what people are told.
     fn check(status: u16, code: &str, message: &str) -> (&'static str, String) {
         let said = Said {
+            call: Call::ListZones,
             code: code.to_owned(),
             message: stable(message),
         };
@@ -196,7 +218,7 @@ mod tests {
     fn whoever_is_nobody_to_amazon_is_denied() {
         let asked_as = |credentials: CredentialsError| {
             let failure = ConnectorError::other(Box::new(credentials), None);
-            sorted::<ListHostedZonesError>(SdkError::dispatch_failure(failure))
+            sorted::<ListHostedZonesError>(Call::ListZones, SdkError::dispatch_failure(failure))
         };
         let nobody = asked_as(CredentialsError::not_loaded("nothing is set"));
         assert_eq!(

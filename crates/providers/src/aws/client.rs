@@ -15,7 +15,7 @@ use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use egress::{Egress, EgressError};
 use provider::Error;
 
-use super::answer::{sorted, unclear};
+use super::answer::{Call, sorted, unclear};
 use super::connect::connect;
 use crate::pace::Pace;
 
@@ -64,7 +64,7 @@ impl Client {
         let mut at: Option<String> = None;
         loop {
             let request = self.sdk.list_hosted_zones().set_marker(at);
-            let page = self.settle(request.send()).await?;
+            let page = self.settle(Call::ListZones, request.send()).await?;
             let next = page.next_marker().map(str::to_owned);
             let next = way.next(page.max_items(), page.is_truncated(), next);
             let next = next.map_err(unclear)?;
@@ -91,7 +91,7 @@ impl Client {
                 .set_start_record_name(name)
                 .set_start_record_type(rtype)
                 .set_start_record_identifier(identifier);
-            let page = self.settle(request.send()).await?;
+            let page = self.settle(Call::ListSets, request.send()).await?;
             let next = way.next(page.max_items(), page.is_truncated(), place(&page));
             let next = next.map_err(unclear)?;
             sets.extend(page.resource_record_sets);
@@ -110,7 +110,7 @@ impl Client {
             .change_resource_record_sets()
             .hosted_zone_id(zone)
             .change_batch(batch.expect("changes are given"));
-        let answer = self.settle(request.send()).await?;
+        let answer = self.settle(Call::ChangeSets, request.send()).await?;
         let info = answer.change_info().ok_or(Astray::CutShort);
         info.map(drop).map_err(unclear)
     }
@@ -118,13 +118,14 @@ impl Client {
     /// Waits for a turn, asks, and sorts what comes of it.
     async fn settle<T, E>(
         &self,
+        call: Call,
         asked: impl Future<Output = Result<T, SdkError<E, HttpResponse>>>,
     ) -> Result<T, Error>
     where
         E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
     {
         self.pace.turn().await;
-        match asked.await.map_err(sorted) {
+        match asked.await.map_err(|error| sorted(call, error)) {
             Err(Error::Throttled { after }) => {
                 self.pace.rest(after).await;
                 Err(Error::Throttled { after })

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::parse::provider_secret::Aws as Access;
-use aws_config::BehaviorVersion;
+use aws_config::{BehaviorVersion, SdkConfig};
 use aws_sdk_route53::config::interceptors::BeforeDeserializationInterceptorContextMut;
 use aws_sdk_route53::config::retry::RetryConfig;
 use aws_sdk_route53::config::timeout::TimeoutConfig;
 use aws_sdk_route53::config::{
-    ConfigBag, Credentials, Intercept, Region, RuntimeComponents, SharedCredentialsProvider,
-    SharedHttpClient,
+    ConfigBag, Credentials, Intercept, Region, RuntimeComponents, SharedHttpClient,
 };
 use aws_sdk_route53::error::BoxError;
 use aws_smithy_http_client::{Builder, tls};
@@ -39,25 +38,28 @@ pub(super) async fn connect(
     access: &Access,
     egress: Arc<Egress>,
 ) -> Result<aws_sdk_route53::Client, EgressError> {
-    let http = match &access.endpoint {
-        Some(url) => elsewhere(url, egress)?,
-        None => at_amazon(),
+    let elsewhere = match &access.endpoint {
+        Some(url) => Some((url, elsewhere(url, egress)?)),
+        None => None,
+    };
+    let surroundings = surroundings(access).await;
+    let config = match elsewhere {
+        Some((url, http)) => aws_sdk_route53::Config::builder()
+            .endpoint_url(url)
+            .http_client(http)
+            .region(surroundings.region().cloned()),
+        None => aws_sdk_route53::config::Builder::from(&surroundings),
     };
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(CONNECT_WITHIN)
         .operation_timeout(ANSWER_WITHIN)
         .build();
-    let region = Region::new(access.region.clone());
-    let mut config = aws_sdk_route53::Config::builder()
+    let mut config = config
         .behavior_version(behavior())
-        .http_client(http)
         .interceptor(Bounded)
         .retry_config(RetryConfig::disabled())
         .timeout_config(timeouts);
-    config
-        .set_endpoint_url(access.endpoint.clone())
-        .set_credentials_provider(credentials(access, &region).await)
-        .set_region(Some(region));
+    config.set_credentials_provider(surroundings.credentials_provider());
     Ok(aws_sdk_route53::Client::from_conf(config.build()))
 }
 
@@ -66,19 +68,23 @@ fn behavior() -> BehaviorVersion {
     BehaviorVersion::v2026_01_12()
 }
 
-/// The keys of the Secret, or whoever this process is to Amazon.
-async fn credentials(access: &Access, region: &Region) -> Option<SharedCredentialsProvider> {
-    if let Some(keys) = &access.keys {
-        let keys = Credentials::new(&keys.id, keys.secret.expose(), None, None, "Secret");
-        return Some(SharedCredentialsProvider::new(keys));
-    }
-    let chain = aws_config::defaults(behavior())
-        .region(region.clone())
+/// What a Secret says, and beside it what every program of Amazon's takes from the environment of its process: who it is, if
+/// the Secret has no keys, and where Amazon is (`AWS_ENDPOINT_URL`). Both are the operator's own word.
+async fn surroundings(access: &Access) -> SdkConfig {
+    let surroundings = aws_config::defaults(behavior())
+        .region(Region::new(access.region.clone()))
         .http_client(at_amazon());
-    chain.load().await.credentials_provider()
+    let surroundings = match &access.keys {
+        Some(keys) => {
+            let keys = Credentials::new(&keys.id, keys.secret.expose(), None, None, "Secret");
+            surroundings.credentials_provider(keys)
+        }
+        None => surroundings,
+    };
+    surroundings.load().await
 }
 
-/// Connects to wherever Amazon's own names lead: whoever writes a Secret does not choose them.
+/// Connects to wherever Amazon's own names lead, or the operator's environment: whoever writes a Secret does not choose them.
 fn at_amazon() -> SharedHttpClient {
     let ring = tls::Provider::Rustls(tls::rustls_provider::CryptoMode::Ring);
     Builder::new().tls_provider(ring).build_https()

@@ -73,11 +73,14 @@ async fn an_error_inside_route_53_is_unclear() {
     let read = account.error_of_reading().await;
     let change = account.create("www", Rtype::A, &["192.0.2.1"]);
     let written = account.write(&[change]).await.unwrap_err();
-    for error in [read, written] {
+    for (error, failed) in [(read, "list"), (written, "change")] {
         assert_eq!(error.attempt(), Attempt::Unclear);
         assert_eq!(
             error.story(),
-            "there was no clear answer: InternalFailure: We encountered an internal error. Please try again."
+            format!(
+                "there was no clear answer: failed to {failed} resource record sets, \
+                 InternalFailure: We encountered an internal error. Please try again."
+            )
         );
     }
     assert_eq!(route53.requests(), 2, "nothing was tried again");
@@ -208,14 +211,25 @@ async fn revoked_keys_are_denied_and_nothing_looks_missing() {
     route53.revoke(KEY_ID);
     let change = account.create("www", Rtype::A, &["192.0.2.1"]);
     let errors = [
-        account.error_of_reading().await,
-        account.write(&[change]).await.unwrap_err(),
-        account.aws.zones().await.unwrap_err(),
+        (
+            account.aws.zones().await.unwrap_err(),
+            "failed to list hosted zones",
+        ),
+        (
+            account.error_of_reading().await,
+            "failed to list resource record sets",
+        ),
+        (
+            account.write(&[change]).await.unwrap_err(),
+            "failed to change resource record sets",
+        ),
     ];
-    for error in errors {
+    for (error, failed) in errors {
         assert_eq!(
             error.story(),
-            "access is denied: InvalidClientTokenId: The security token included in the request is invalid."
+            format!(
+                "access is denied: {failed}, InvalidClientTokenId: The security token included in the request is invalid."
+            )
         );
     }
 }

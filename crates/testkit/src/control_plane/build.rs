@@ -5,6 +5,7 @@
 //! eight minutes on two cores, half a minute if Go's own cache still has the packages. Two
 //! processes do not build at once, and an interrupted build leaves nothing that looks finished.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -130,6 +131,18 @@ pub(super) fn build_part(
     link: &str,
     folder: &Path,
 ) -> Result<(), GoError> {
+    let program = folder.join(name);
+    let arguments = ["build", link, "-o"].map(OsStr::new);
+    let arguments = arguments.into_iter().chain([program.as_ref()]);
+    compile(module, name, arguments.chain([OsStr::new(package)]))
+}
+
+/// Lets Go make the program `name`, and tells how it goes.
+pub(super) fn compile<'a>(
+    module: &Path,
+    name: &str,
+    arguments: impl IntoIterator<Item = &'a OsStr>,
+) -> Result<(), GoError> {
     say(&format!(
         "building {name}, once: minutes if Go's own cache is cold"
     ));
@@ -141,13 +154,8 @@ pub(super) fn build_part(
         packages: 0,
     };
     let mut command = go::mortal_command(module);
-    command
-        .arg("build")
-        .args(FLAGS)
-        .arg(link)
-        .arg("-o")
-        .arg(folder.join(name))
-        .arg(package);
+    let mut arguments = arguments.into_iter();
+    command.args(arguments.next()).args(FLAGS).args(arguments);
     go::watched(&mut command, |line| progress.see(line))?;
     say(&format!("built {name} in {} s", began.elapsed().as_secs()));
     Ok(())

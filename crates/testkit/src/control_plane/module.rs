@@ -69,6 +69,13 @@ pub(super) const HELM: Module = Module {
     )],
 };
 
+/// Kuadrant's end-to-end suite.
+pub(super) const KUADRANT: Module = Module {
+    go_mod: include_str!("../../../../conformance/kuadrant/go.mod"),
+    go_sum: include_str!("../../../../conformance/kuadrant/go.sum"),
+    sources: &[],
+};
+
 impl Module {
     /// Its files, whose content names everything that is made from the module.
     pub(super) fn files(&self) -> Vec<(&'static str, &'static str)> {
@@ -105,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_module_is_written_once_and_whole() {
-        for module in [CONTROL_PLANE, GATEWAY_API, CLIENT_GO, HELM] {
+        for module in [CONTROL_PLANE, GATEWAY_API, CLIENT_GO, HELM, KUADRANT] {
             let folder = module.folder().unwrap();
             assert_eq!(module.folder().unwrap(), folder);
             for (name, text) in module.files() {
