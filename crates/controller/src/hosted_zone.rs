@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use dns::Name;
@@ -91,6 +91,8 @@ pub(crate) struct HostedZone {
     requests: mpsc::Sender<Message>,
     /// Tells requests apart.
     numbers: Arc<AtomicU64>,
+    /// Whether the last read succeeded.
+    known: Arc<AtomicBool>,
 }
 
 enum Message {
@@ -117,7 +119,9 @@ impl HostedZone {
         news: mpsc::Sender<News>,
     ) -> HostedZone {
         let (requests, asked) = mpsc::channel(WAITING_MAX);
+        let known = Arc::new(AtomicBool::new(false));
         let writer = Writer {
+            known: Arc::clone(&known),
             reading: Reading::new(Arc::clone(&provider), zone),
             guard: Guard::new(options.guard.percent_max),
             options,
@@ -134,7 +138,13 @@ impl HostedZone {
             provider,
             requests,
             numbers: Arc::default(),
+            known,
         }
+    }
+
+    /// Whether it was there when it was last read.
+    pub(crate) fn is_known(&self) -> bool {
+        self.known.load(Ordering::Relaxed)
     }
 
     /// What the provider can hold.
@@ -199,6 +209,8 @@ impl fmt::Debug for HostedZone {
 }
 
 struct Writer {
+    /// Whether the last read succeeded, for those who have the way to the zone.
+    known: Arc<AtomicBool>,
     reading: Reading,
     guard: Guard,
     options: Options,
@@ -303,7 +315,9 @@ impl Writer {
     async fn read(&mut self) -> Result<(), Failure> {
         let began = Instant::now();
         let apex = self.reading.apex().clone();
-        match self.reading.read(began).await {
+        let read = self.reading.read(began).await;
+        self.known.store(read.is_ok(), Ordering::Relaxed);
+        match read {
             Ok(changed) => {
                 let mut recovered = std::mem::take(&mut self.refused);
                 if apex != *self.reading.apex() {

@@ -16,7 +16,7 @@ use kube::{Client, Resource as _};
 use provider::Attempt;
 use reconcile::DnsRecordKey;
 use reconcile::dns_record::{
-    Answer, DnsRecordView, Next, Pace, Provider, Report, Upkeep, Want, conclude, is_clean,
+    Answer, DnsRecordView, Failure, Next, Pace, Provider, Report, Upkeep, Want, conclude, is_clean,
 };
 use reconcile::hosted::{Ask, Cause, Verdict, Work};
 use reconcile::hosting::Inputs;
@@ -101,6 +101,15 @@ impl Finished {
     }
 }
 
+/// Where a pass gets what it needs, and leaves what it did.
+struct Reach<'a, 'w> {
+    zones: &'a HostedZones,
+    /// The zones it uses.
+    used: &'a mut BTreeSet<HostedZoneKey>,
+    writing: &'a mut Writing<'w, api::DnsRecord>,
+    writers: &'a Semaphore,
+}
+
 /// What zones told.
 struct Told {
     answer: Answer,
@@ -148,9 +157,14 @@ impl Pass {
         let plan = &self.view.checked.plan;
         let probed = probes::carry_out(plan, &self.view.key, writing.target.client, writers).await;
         let owner = self.view.owner().id;
-        keep(&self.view, writing, writers).await?;
+        let mut reach = Reach {
+            zones,
+            used: &mut finished.zones,
+            writing,
+            writers,
+        };
         let told = if self.view.can_ask() {
-            self.ask(zones, &mut finished.zones).await
+            self.ask(&mut reach).await?
         } else {
             Some(Told::nothing())
         };
@@ -203,73 +217,87 @@ impl Pass {
 
     /// Asks the zone that the record is to be in, and when it is there as wanted, the one that it was in before (P9).
     /// Nothing, if the record has changed before it was looked at.
-    async fn ask(&self, zones: &HostedZones, used: &mut BTreeSet<HostedZoneKey>) -> Option<Told> {
+    async fn ask(&self, reach: &mut Reach<'_, '_>) -> Result<Option<Told>, WriteError> {
         let want = if self.view.deleting {
             Want::Nothing
         } else {
             Want::Claim
         };
         let Ok(provider) = &self.view.provider else {
-            return Some(Told::nothing());
+            return Ok(Some(Told::nothing()));
         };
-        let told = self.ask_one(zones, provider, want, used).await?;
+        let Some(told) = self.ask_one(provider, want, reach).await? else {
+            return Ok(None);
+        };
         let former = match &self.view.former {
-            None => return Some(told),
+            None => return Ok(Some(told)),
             Some(former) => former.as_ref().ok().filter(|_| is_clean(&told.answer)),
         };
         let Some(former) = former else {
-            return Some(Told {
+            return Ok(Some(Told {
                 arrived: false,
                 ..told
-            });
+            }));
         };
-        let left = self.ask_one(zones, former, Want::Nothing, used).await?;
-        if is_clean(&left.answer) {
-            return Some(told);
-        }
-        Some(Told {
-            wanted: told.wanted,
-            arrived: false,
-            ..left
-        })
+        let left = self.ask_one(former, Want::Nothing, reach).await?;
+        Ok(left.map(|left| {
+            if is_clean(&left.answer) {
+                return told;
+            }
+            Told {
+                wanted: told.wanted,
+                arrived: false,
+                ..left
+            }
+        }))
     }
 
     async fn ask_one(
         &self,
-        zones: &HostedZones,
         provider: &Provider,
         want: Want,
-        used: &mut BTreeSet<HostedZoneKey>,
-    ) -> Option<Told> {
+        reach: &mut Reach<'_, '_>,
+    ) -> Result<Option<Told>, WriteError> {
         let mut told = Told {
             secret: provider.secret.clone(),
             arrived: true,
             ..Told::nothing()
         };
         let host = self.host();
-        let found = zones
+        let found = reach
+            .zones
             .get(&self.view.key.namespace, &provider.access, &host)
             .await;
         let (key, zone) = match found {
             Ok(found) => found,
             Err(failure) => {
                 told.answer = Answer::Failed(failure);
-                return Some(told);
+                return Ok(Some(told));
             }
         };
-        used.insert(key.clone());
+        reach.used.insert(key.clone());
         let ask = self.view.ask(zone.limits(), &self.pace, want);
         let mut ask = match ask {
             Ok(ask) => ask,
             Err(refused) => {
                 told.refused = refused;
-                return Some(told);
+                return Ok(Some(told));
             }
         };
+        if self.view.upkeep().is_some() {
+            if let Err(failure) = self.sight(&zone, &ask).await {
+                told.answer = Answer::Failed(failure);
+                return Ok(Some(told));
+            }
+            keep(&self.view, reach.writing, reach.writers).await?;
+        }
         ask.may_write &= !self.contested;
         told.unasked = ask.cause == Cause::Unasked;
         told.wanted = Some(ask.wanted.clone());
-        match self.look(&zone, ask).await? {
+        let Some(reply) = self.look(&zone, ask).await else {
+            return Ok(None);
+        };
+        match reply {
             Ok((apex, verdict)) => {
                 told.wrote = verdict.work == Work::Write;
                 told.answer = Answer::Looked {
@@ -282,7 +310,20 @@ impl Pass {
                 told.answer = Answer::Failed(failure);
             }
         }
-        Some(told)
+        Ok(Some(told))
+    }
+
+    /// Whether a zone is there at all, seen without writing anything. A record is kept from going by what it may have left
+    /// there, and not by credentials that never let it in (C4, P6).
+    async fn sight(&self, zone: &HostedZone, ask: &Ask) -> Result<(), Failure> {
+        if zone.is_known() {
+            return Ok(());
+        }
+        let look = Ask {
+            may_write: false,
+            ..ask.clone()
+        };
+        zone.ask(look, self.fresh).await.map(drop)
     }
 
     /// Asks a zone. A spec that has changed is written on what is known, and at once; whether anything else took effect is

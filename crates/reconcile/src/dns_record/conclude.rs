@@ -160,9 +160,7 @@ impl Found {
             findings: finding::failed(why),
             place: None,
         };
-        // What was never published is not missed at a provider that cannot be reached.
-        let nowhere = view.provider.is_err() && !view.status.may_be_published();
-        if view.deleting && (view.abandoned || nowhere) {
+        if view.abandoned && view.deleting {
             return Found {
                 outcome: Outcome::Clean,
                 findings: Vec::new(),
