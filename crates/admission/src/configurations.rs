@@ -129,8 +129,7 @@ pub fn mutating(installation: &Installation, bundle: Option<&str>) -> MutatingWe
         // Whatever another webhook adds after us is looked at as well.
         reinvocation_policy: Some("IfNeeded".to_owned()),
         rules: Some(vec![ingress_rule()]),
-        // A DomainVerification is made, unless nothing is to be made.
-        side_effects: "NoneOnDryRun".to_owned(),
+        side_effects: "None".to_owned(),
         timeout_seconds: Some(TIMEOUT_SECONDS),
     };
     MutatingWebhookConfiguration {

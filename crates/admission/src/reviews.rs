@@ -1,7 +1,7 @@
 //! Reviews in, verdicts out: what the API's questions are answered.
 //!
 //! ```text
-//! POST /mutate/ingresses               gate: what may stand there, as a patch; the domains to prove are claimed
+//! POST /mutate/ingresses               gate: what may stand there, as a patch; nothing is made
 //! POST /validate/ingresses             the gate again, after everybody else: nothing more may have to change
 //! POST /validate/domainverifications   only we may write them
 //! POST /validate/objects               what is wrong with an object of ours, as warnings

@@ -31,7 +31,7 @@ mod verification;
 mod wish;
 
 pub use decide::{IngressDecision, IngressView, decide as decide_ingress};
-pub use gate::{Asked, Fill, Gated, House, gate, may_stand, uses};
+pub use gate::{Asked, Fill, Gated, House, Uses, gate, may_stand, uses};
 pub use index::{Domains, Key, Touched, claim, claim_name};
 pub use managed::{Guid, ManagedDomain};
 pub use proofs::Proofs;
@@ -39,7 +39,7 @@ pub use publish::{HostView, RecordWrite, StandingRecord, decide as decide_host};
 pub use refusal::{Refusal, judge};
 pub use seal::Keyring;
 pub use verification::{
-    Attempt, Claim, Decision, Look, Sighting, VerificationView, conclude, decide,
+    Attempt, Claim, Decision, Look, Removal, Sighting, VerificationView, conclude, decide,
 };
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ fn ingresses_are_changed_before_they_are_written_or_not_written_at_all() {
                     "resources": ["ingresses"],
                     "scope": "Namespaced",
                 }],
-                "sideEffects": "NoneOnDryRun",
+                "sideEffects": "None",
                 "timeoutSeconds": 10,
             }],
         })

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use api::parse::domain_verification as parsed;
 use api::{Decoded, DomainVerification};
 use dns::Name;
 use k8s_openapi::api::core::v1::Namespace;
@@ -21,8 +20,6 @@ pub(super) struct Facts {
     pub(super) namespace_uid: String,
     /// Domains whose seal is ours.
     pub(super) verified: BTreeSet<Name>,
-    /// Domains that somebody is to prove, or has.
-    pub(super) claimed: BTreeSet<Name>,
 }
 
 impl Facts {
@@ -49,20 +46,12 @@ async fn ask(house: &House, namespace: &str) -> Result<Facts, kube::Error> {
     let mut facts = Facts {
         namespace_uid,
         verified: BTreeSet::new(),
-        claimed: BTreeSet::new(),
     };
     // One that cannot be read proves nothing.
-    let claims = listed
-        .items
-        .into_iter()
-        .filter_map(|it| it.into_result().ok());
-    for claim in claims {
-        let Ok(parsed) = parsed::parse(&claim) else {
-            continue;
-        };
+    let claims = listed.items.into_iter();
+    for claim in claims.filter_map(|it| it.into_result().ok()) {
         let proven = house.keyring.proven(&facts.namespace_uid, &claim);
         facts.verified.extend(proven);
-        facts.claimed.insert(parsed.domain);
     }
     Ok(facts)
 }

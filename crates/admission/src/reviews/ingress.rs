@@ -1,21 +1,17 @@
 //! Ingresses at the door (V1, V2, V10).
 
 use api::well_known::{CHALLENGE_LABEL, field_manager};
-use kube::Api;
-use kube::api::PostParams;
 use kube::core::DynamicObject;
-use reconcile::ObjectKey;
 use reconcile::domains::{
-    Asked, Fill, Gated, Guid, House as GateHouse, ManagedDomain, claim, claim_name, gate, may_stand,
+    Asked, Fill, Gated, Guid, House as GateHouse, ManagedDomain, claim_name, gate, may_stand,
 };
 use serde_json::Value;
-use tracing::{info, warn};
 
 use super::answer::{forbidden, invalid};
 use super::facts::Facts;
 use super::{House, Question, Verdict};
 
-/// Takes out what is not proven, and claims it.
+/// Takes out what is not proven. Nothing is made here: the controller claims domains, once the Ingress is stored.
 pub(super) async fn mutate(house: &House, question: &Question) -> Verdict {
     let verdict = Verdict::from(question);
     let (Some(managed), Some(object)) = (&house.managed, &question.object) else {
@@ -30,14 +26,12 @@ pub(super) async fn mutate(house: &House, question: &Question) -> Verdict {
     let asked = Asked {
         object: &object,
         old: old.as_ref(),
+        whole: is_whole(question),
     };
     let gated = match judge(house, managed, &facts, asked) {
         Ok(gated) => gated,
         Err(problems) => return invalid(verdict, &problems),
     };
-    if !question.dry_run {
-        claim_missing(house, namespace, &facts, &gated).await;
-    }
     let patch = json_patch::diff(&object, &gated.object);
     let mut verdict = match verdict.clone().with_patch(patch) {
         Ok(verdict) => verdict,
@@ -69,6 +63,13 @@ pub(super) async fn validate(house: &House, question: &Question) -> Verdict {
     )
 }
 
+/// Whether an Ingress is written by the controller. Nothing depends on who says so: an Ingress that says everything is judged
+/// like any other.
+fn is_whole(question: &Question) -> bool {
+    let manager = question.options.as_ref().map(|it| &it.0["fieldManager"]);
+    manager.is_some_and(|it| it == field_manager::CONTROLLER)
+}
+
 fn judge(
     house: &House,
     managed: &ManagedDomain,
@@ -98,36 +99,13 @@ fn gate_house<'a>(
     }
 }
 
-/// Claims what nobody has claimed yet. If that fails, the Ingress waits all the same, and the controller claims it later.
-async fn claim_missing(house: &House, namespace: &str, facts: &Facts, gated: &Gated) {
-    let claims = Api::namespaced(house.client.clone(), namespace);
-    let by_us = PostParams {
-        field_manager: Some(field_manager::CONTROLLER.to_owned()),
-        ..PostParams::default()
-    };
-    for domain in &gated.claims {
-        if facts.claimed.iter().any(|it| domain.is_at_or_below(it)) {
-            continue;
-        }
-        let key = ObjectKey::new(namespace, &claim_name(domain));
-        match claims.create(&by_us, &claim(&key)).await {
-            Ok(_) => info!(domain = %key, "Claimed a domain"),
-            Err(kube::Error::Api(status)) if status.is_already_exists() => {}
-            Err(error) => warn!(domain = %key, %error, "Could not claim a domain"),
-        }
-    }
-}
-
 /// What the author of an Ingress should know: what waits, and what to create.
 fn warnings(house: &House, managed: &ManagedDomain, facts: &Facts, gated: Gated) -> Vec<String> {
     let host = gated.guid.host(managed);
     let waiting = gated.claims.iter().map(|domain| {
-        // A claim above it is proven by its own record.
-        let above = facts.claimed.iter().filter(|it| domain.is_at_or_below(it));
-        let proves = above.max_by_key(|it| it.label_count()).unwrap_or(domain);
-        let token = house.keyring.token(&facts.namespace_uid, proves);
+        let token = house.keyring.token(&facts.namespace_uid, domain);
         format!(
-            "{} is not verified in this namespace and is served as {host} until it is: create the TXT record {CHALLENGE_LABEL}.{proves} with the value {token}",
+            "{} is not verified in this namespace and is served as {host} until it is: create the TXT record {CHALLENGE_LABEL}.{domain} with the value {token}",
             claim_name(domain)
         )
     });

@@ -11,9 +11,11 @@ use testkit::eventually;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::bind::Bind;
+use crate::claims;
 use crate::hand::{Hand, hosts, ingress, is_managed, object, only_host, refusal, rule, value};
 use crate::locks;
 use crate::stage::{MANAGED, SOON, example, until_answer};
@@ -127,9 +129,8 @@ async fn nothing_leaks_while_nobody_answers(tenant: &Hand) {
     assert!(claims.get_opt("bank.example.org").await.unwrap().is_none());
 }
 
-/// V1–V10.
-#[tokio::test]
-async fn in_a_cluster_hosts_wait_are_proven_and_served_and_nothing_leaks_while_we_are_down() {
+/// A control plane with our kinds, the zones of the example, and a tenant.
+async fn prepared() -> ControlPlane {
     let plane = ControlPlane::start().await.unwrap();
     let kubectl = plane.kubectl(Identity::Admin);
     plane.install(&api::crds::all()).await.unwrap();
@@ -140,6 +141,32 @@ async fn in_a_cluster_hosts_wait_are_proven_and_served_and_nothing_leaks_while_w
     )
     .await;
     plane.bind_tenant("shop").await.unwrap();
+    plane
+}
+
+/// V1, V2, V7, V8, F6.
+#[tokio::test]
+async fn in_a_cluster_every_host_can_be_proven_by_itself_whenever_it_came() {
+    let plane = prepared().await;
+    let tenant = Hand::new(plane.client(Identity::Tenant));
+    let old = claims::create_ungated(&tenant).await;
+    let bind = Mutex::new(Bind::start().await);
+    let _running = Running::start(&plane, bind.lock().await.address()).await;
+    let prove = async |domain: &str, name: &str| {
+        let (record, token) = tenant.txt_record("shop", domain).await;
+        let text = format!("{record} IN TXT \"{token}\"");
+        bind.lock().await.serve(&text).await;
+        tenant.check("shop", name, "now").await;
+        tenant.until_verified("shop", domain).await;
+    };
+    claims::older_is_gated_and_comes_back(&tenant, &old, &prove).await;
+    claims::a_host_below_an_unproven_claim_is_proven_by_itself(&tenant, &prove).await;
+}
+
+/// V1–V10.
+#[tokio::test]
+async fn in_a_cluster_hosts_wait_are_proven_and_served_and_nothing_leaks_while_we_are_down() {
+    let plane = prepared().await;
     let mut bind = Bind::start().await;
     let running = Running::start(&plane, bind.address()).await;
     let admin = Hand::new(plane.client(Identity::Admin));

@@ -43,7 +43,8 @@ async fn forged_originals_give_nothing_back() {
     assert!(!hosts(&created).contains(&"bank.example.org".to_owned()));
 
     // The same into one that stands, together with the rule that would stand for the original.
-    let custom = hosts(&tenant.ingress("shop", "web").await);
+    let back = |it: &Value| hosts(it).len() == 2 && hosts(it)[0] == DOMAIN;
+    let custom = hosts(&tenant.until_ingress("shop", "web", back).await);
     let patch = json!({
         "metadata": { "annotations": forged, "labels": { label::HAS_PENDING_CUSTOM_HOSTS: "true" } },
     });
@@ -51,8 +52,7 @@ async fn forged_originals_give_nothing_back() {
     assert_eq!(hosts(&patched), custom);
     for name in ["web", "forged"] {
         // The controller has seen the forged one and come to rest: its own copy beside the host is there.
-        let whole = |it: &Value| hosts(it).len() == 2 && hosts(it)[0] == DOMAIN;
-        let seen = tenant.until_ingress("shop", name, whole).await;
+        let seen = tenant.until_ingress("shop", name, back).await;
         assert_eq!(note(&seen, annotation::PENDING_CUSTOM_HOSTS), "", "{seen}");
         let labels = &seen["metadata"]["labels"];
         assert!(labels[label::HAS_PENDING_CUSTOM_HOSTS].is_null(), "{seen}");

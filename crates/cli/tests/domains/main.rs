@@ -4,6 +4,7 @@
 
 mod backups;
 mod bind;
+mod claims;
 mod cluster;
 mod exported;
 mod forgeries;

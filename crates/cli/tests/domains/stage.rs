@@ -48,18 +48,37 @@ pub(crate) struct Up {
 impl Up {
     /// With the zones of the example; it verifies domains by asking itself.
     pub(crate) async fn start() -> Up {
-        Up::start_with(&example("zones.yaml"), None).await
+        start(&Start::default()).await
     }
 
     /// With a file of choice; it verifies domains by asking `resolver`, or itself.
     pub(crate) async fn start_with(file: &Path, resolver: Option<SocketAddr>) -> Up {
-        start(None, file, resolver).await
+        let start_with = Start {
+            file: file.to_owned(),
+            resolver,
+            ..Start::default()
+        };
+        start(&start_with).await
     }
 
     /// With the zones of the example, keeping what it is told in a folder of a directory.
     pub(crate) async fn start_in(directory: &Path, data: &str) -> Up {
         let kept = Some((directory, data));
-        start(kept, &example("zones.yaml"), None).await
+        start(&Start {
+            kept,
+            ..Start::default()
+        })
+        .await
+    }
+
+    /// The same, without a managed domain: nothing is gated.
+    pub(crate) async fn start_ungated_in(directory: &Path, data: &str) -> Up {
+        let ungated = Start {
+            kept: Some((directory, data)),
+            gated: false,
+            ..Start::default()
+        };
+        start(&ungated).await
     }
 
     /// Whoever may do everything.
@@ -97,37 +116,59 @@ impl Drop for Up {
     }
 }
 
-/// Where what it is told is kept: a directory, and a folder in it.
-type Kept<'a> = Option<(&'a Path, &'a str)>;
+/// What it is started with.
+struct Start<'a> {
+    /// Where what it is told is kept: a directory, and a folder in it.
+    kept: Option<(&'a Path, &'a str)>,
+    file: PathBuf,
+    resolver: Option<SocketAddr>,
+    gated: bool,
+}
 
-async fn start(kept: Kept<'_>, file: &Path, resolver: Option<SocketAddr>) -> Up {
+impl Default for Start<'_> {
+    fn default() -> Self {
+        Start {
+            kept: None,
+            file: example("zones.yaml"),
+            resolver: None,
+            gated: true,
+        }
+    }
+}
+
+async fn start(with: &Start<'_>) -> Up {
     for _ in 1..ATTEMPTS {
-        if let Some(up) = start_once(kept, file, resolver).await {
+        if let Some(up) = start_once(with).await {
             return up;
         }
     }
-    let last = start_once(kept, file, resolver).await;
+    let last = start_once(with).await;
     last.expect("it starts")
 }
 
-async fn start_once(kept: Kept<'_>, file: &Path, resolver: Option<SocketAddr>) -> Option<Up> {
+async fn start_once(with: &Start<'_>) -> Option<Up> {
     let directory = TempDir::new().unwrap();
-    let keeping = match kept {
+    let keeping = match with.kept {
         Some((_, data)) => vec!["--data", data],
         None => vec!["--ephemeral"],
     };
     let dns = free_address();
-    let resolver = resolver.unwrap_or(dns).to_string();
+    let resolver = with.resolver.unwrap_or(dns).to_string();
+    let gate: &[&str] = if with.gated {
+        &["--managed-domain", MANAGED]
+    } else {
+        &[]
+    };
     let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
     command
         .args(["up", "-o", "json"])
         .args(keeping)
         .arg("-f")
-        .arg(file)
+        .arg(&with.file)
         .args(["--api", "127.0.0.1:0", "--http", "127.0.0.1:0"])
         .args(["--dns", &dns.to_string(), "--resolver", &resolver])
-        .args(["--managed-domain", MANAGED])
-        .current_dir(kept.map_or(directory.path(), |it| it.0));
+        .args(gate)
+        .current_dir(with.kept.map_or(directory.path(), |it| it.0));
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());

@@ -155,7 +155,7 @@ impl Inbox {
             self.note(kind, &key, version);
             touched.extend(match object {
                 Object::Ingress(object) => domains.apply_ingress(&key, Some(whole(object)), now),
-                Object::Verification(object) => domains.apply_verification(&key, Some(object), now),
+                Object::Verification(object) => domains.apply_verification(&key, Some(object)),
                 Object::Record(object) => domains.apply_record(&key, Some(object), now),
             });
         }
@@ -182,7 +182,7 @@ impl Inbox {
             Watched::Ingress => domains.apply_ingress(key, Some(whole(object)), now),
             Watched::DomainVerification => {
                 let object = Decoded::of_parts(object.metadata, object.data);
-                domains.apply_verification(key, Some(object), now)
+                domains.apply_verification(key, Some(object))
             }
             Watched::Namespace => {
                 let uid = object.metadata.uid.as_deref();
@@ -210,7 +210,7 @@ impl Inbox {
         self.versions.remove(&(kind, key.clone()));
         match kind {
             Watched::Ingress => domains.apply_ingress(key, None, now),
-            Watched::DomainVerification => domains.apply_verification(key, None, now),
+            Watched::DomainVerification => domains.apply_verification(key, None),
             Watched::Namespace => domains.apply_namespace(&key.name, None, now),
             Watched::Zone => domains.apply_zone(&ZoneKey::new(&key.namespace, &key.name), None),
             Watched::Record => domains.apply_record(key, None, now),

@@ -11,7 +11,7 @@ use kube::{Client, Resource as _};
 use reconcile::ObjectKey;
 use reconcile::domains::{
     Attempt, Claim, Decision, Guid, IngressDecision, Key, Keyring, ManagedDomain, RecordWrite,
-    VerificationView, claim, claim_name, conclude, uses,
+    Removal, VerificationView, claim, claim_name, conclude, uses,
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -80,7 +80,7 @@ impl VerificationPass {
             due: _,
         } = &self.decision;
         let said = conclude(&self.view, &self.keyring, None, now);
-        !remove && owners.is_none() && look.is_none() && said == self.view.status
+        remove.is_none() && owners.is_none() && look.is_none() && said == self.view.status
     }
 
     pub(super) async fn run(
@@ -90,39 +90,38 @@ impl VerificationPass {
         writers: &Semaphore,
     ) -> Finished {
         let mut finished = Finished::of(Key::Verification(self.view.key.clone()));
-        finished.result = if self.decision.remove {
-            self.remove(client, &mut finished).await
-        } else {
-            self.tend(client, look, writers, &mut finished).await
+        finished.result = match self.decision.remove {
+            Some(Removal::AtOnce) => self.remove(client).await,
+            Some(Removal::SeenLive) => match self.is_used(client).await {
+                Ok(false) => self.remove(client).await,
+                Ok(true) => {
+                    finished.unconfirmed = true;
+                    Ok(())
+                }
+                Err(error) => {
+                    let domain = &self.view.key;
+                    warn!(%domain, %error, "Cannot see whether a domain is still used");
+                    finished.unconfirmed = true;
+                    Ok(())
+                }
+            },
+            None => self.tend(client, look, writers, &mut finished).await,
         };
         finished
     }
 
-    /// It goes if the API itself says that no Ingress uses it.
-    async fn remove(&self, client: &Client, finished: &mut Finished) -> Result<(), WriteError> {
+    async fn remove(&self, client: &Client) -> Result<(), WriteError> {
         let VerificationView {
             key,
             uid,
             resource_version,
             ..
         } = &self.view;
-        match self.is_used(client).await {
-            Ok(false) => {
-                info!(domain = %key, "Nobody uses a domain any more");
-                let target = target(client, key);
-                let version = resource_version.as_deref();
-                target.remove::<DomainVerification>(uid, version).await
-            }
-            Ok(true) => {
-                finished.unconfirmed = true;
-                Ok(())
-            }
-            Err(error) => {
-                warn!(domain = %key, %error, "Cannot see whether a domain is still used");
-                finished.unconfirmed = true;
-                Ok(())
-            }
-        }
+        info!(domain = %key, "No Ingress uses a domain any more");
+        let version = resource_version.as_deref();
+        target(client, key)
+            .remove::<DomainVerification>(uid, version)
+            .await
     }
 
     async fn is_used(&self, client: &Client) -> Result<bool, kube::Error> {
@@ -135,7 +134,7 @@ impl VerificationPass {
         let listed = api.list(&ListParams::default()).await?;
         let mut used = listed.items.into_iter().flat_map(|ingress| {
             let ingress = serde_json::to_value(ingress).unwrap_or_default();
-            uses(&ingress, &self.managed, &self.keyring, uid)
+            uses(&ingress, &self.managed, &self.keyring, uid).into_keys()
         });
         Ok(used.any(|it| it.is_at_or_below(domain)))
     }

@@ -60,6 +60,8 @@ on_both! {
     a_failed_record_is_tried_again_whatever_somebody_changes_about_it;
     /// P13.
     a_record_names_its_provider_in_a_label;
+    /// C4, P6.
+    a_record_whose_zone_was_never_reached_goes_at_once;
 }
 
 /// Where everything runs, and nothing is waited for longer than it must.
@@ -323,4 +325,16 @@ async fn a_record_names_its_provider_in_a_label(stage: Stage) {
         seen.await.unwrap();
     }
     assert_eq!(stage.provider.calls(), calls, "nobody was asked");
+}
+
+async fn a_record_whose_zone_was_never_reached_goes_at_once(stage: Stage) {
+    let denied = || Some(Fault::Fails(Error::Denied("no such key".into())));
+    stage.provider.fail_reads((0..100).map(|_| denied()));
+    stage.create("app", APP).await;
+    stage.until("app", "Ready", "False/DNSProviderError").await;
+    let record = stage.records().get("app").await.unwrap();
+    assert!(record.finalizers().is_empty(), "nothing can be there");
+    stage.delete("app").await;
+    stage.until_gone("app").await;
+    assert_eq!(stage.provider.calls().1, 0);
 }

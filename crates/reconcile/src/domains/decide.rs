@@ -44,10 +44,6 @@ pub fn decide(
     let Some(namespace_uid) = view.namespace_uid.as_deref() else {
         return IngressDecision::default();
     };
-    let asked = Asked {
-        object: &view.object,
-        old: Some(&view.object),
-    };
     let house = House {
         managed,
         key,
@@ -56,13 +52,11 @@ pub fn decide(
         drawn,
     };
     // Nothing is refused that is there already.
-    let Ok(gated) = gate(asked, house, Fill::Complete) else {
+    let Ok(gated) = gate(Asked::standing(&view.object), house, Fill::Complete) else {
         return IngressDecision::default();
     };
-    let claims = gated.claims.into_iter();
-    let claims = claims.filter(|claim| !view.claimed.iter().any(|it| claim.is_at_or_below(it)));
     IngressDecision {
-        claims: claims.collect(),
+        claims: &gated.claims - &view.claimed,
         update: (gated.object != view.object).then_some(gated.object),
     }
 }

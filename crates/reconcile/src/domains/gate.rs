@@ -7,7 +7,7 @@
 //! Hosts that nobody can ever prove are refused when they come, and re-hosted for good where they were there before: nobody
 //! is locked out of an Ingress that is older than the gate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use api::parse::fqdn;
 use api::well_known::{annotation, label};
@@ -28,6 +28,19 @@ pub struct Asked<'a> {
     pub object: &'a Value,
     /// What stands there; nothing if it is new.
     pub old: Option<&'a Value>,
+    /// Whether it says everything, as what this function made does. What people send is read against what stands there.
+    pub whole: bool,
+}
+
+impl<'a> Asked<'a> {
+    /// An Ingress as it stands.
+    pub fn standing(ingress: &'a Value) -> Asked<'a> {
+        Asked {
+            object: ingress,
+            old: Some(ingress),
+            whole: true,
+        }
+    }
 }
 
 /// Everything that bears on what an Ingress may say.
@@ -62,12 +75,16 @@ pub struct Gated {
     /// Its managed host.
     pub guid: Guid,
     /// The domains of the custom hosts that it is for, proven or not.
-    pub uses: BTreeSet<Name>,
-    /// The domains that somebody has to prove so that nothing waits any more.
+    pub uses: Uses,
+    /// The domains that have to be proven so that nothing waits any more.
     pub claims: BTreeSet<Name>,
     /// What its author should know.
     pub warnings: Vec<String>,
 }
+
+/// The domain of each custom host of an Ingress, with the domain that is claimed to prove it: itself, or an ancestor that the
+/// Ingress names.
+pub type Uses = BTreeMap<Name, Name>;
 
 /// Makes of an Ingress what it may be; or says what about it can never be.
 pub fn gate(asked: Asked<'_>, house: House<'_>, fill: Fill) -> Result<Gated, Vec<Problem>> {
@@ -79,26 +96,23 @@ pub fn gate(asked: Asked<'_>, house: House<'_>, fill: Fill) -> Result<Gated, Vec
     if !gate.problems.is_empty() {
         return Err(gate.problems);
     }
-    let claims = gate.waiting.iter().map(|domain| match &claimed {
-        Some(ancestor) if domain.is_at_or_below(ancestor) => ancestor.clone(),
-        _ => domain.clone(),
+    let uses = gate.uses.iter().map(|domain| match &claimed {
+        Some(ancestor) if domain.is_at_or_below(ancestor) => (domain.clone(), ancestor.clone()),
+        _ => (domain.clone(), domain.clone()),
     });
+    let uses: Uses = uses.collect();
+    let claims = gate.waiting.iter().map(|domain| uses[domain].clone());
     Ok(Gated {
         claims: claims.collect(),
         object: gate.object(&spec),
         guid: gate.guid,
-        uses: gate.uses,
+        uses,
         warnings: gate.warnings,
     })
 }
 
-/// The domains of the custom hosts that an Ingress is for, proven or not.
-pub fn uses(
-    ingress: &Value,
-    managed: &ManagedDomain,
-    key: &Keyring,
-    namespace_uid: &str,
-) -> BTreeSet<Name> {
+/// The custom domains that an Ingress is for, proven or not.
+pub fn uses(ingress: &Value, managed: &ManagedDomain, key: &Keyring, namespace_uid: &str) -> Uses {
     let nobody = Guid::new([0; Guid::BYTES]);
     let house = House {
         managed,
@@ -107,11 +121,7 @@ pub fn uses(
         verified: &BTreeSet::new(),
         drawn: &nobody,
     };
-    let asked = Asked {
-        object: ingress,
-        old: Some(ingress),
-    };
-    let gated = gate(asked, house, Fill::AsAsked);
+    let gated = gate(Asked::standing(ingress), house, Fill::AsAsked);
     gated.map(|it| it.uses).unwrap_or_default()
 }
 
@@ -120,11 +130,7 @@ pub fn uses(
 /// Rules that say the same under the managed host can be read as each other's copies, so where they stand and how often is
 /// not compared.
 pub fn may_stand(ingress: &Value, house: House<'_>) -> bool {
-    let asked = Asked {
-        object: ingress,
-        old: Some(ingress),
-    };
-    let Ok(gated) = gate(asked, house, Fill::AsAsked) else {
+    let Ok(gated) = gate(Asked::standing(ingress), house, Fill::AsAsked) else {
         return false;
     };
     let mut may = served(&gated.object);
@@ -201,7 +207,8 @@ impl<'a> Gate<'a> {
     }
 
     fn wish(&self) -> Wish {
-        let base = self.asked.old.unwrap_or(self.asked.object);
+        let old = self.asked.old.filter(|_| !self.asked.whole);
+        let base = old.unwrap_or(self.asked.object);
         let reading = Reading {
             sent: &Said::of(self.asked.object),
             before: &Said::of(base),

@@ -17,7 +17,7 @@ use kube::Resource as _;
 use serde_json::Value;
 
 use super::decide::IngressView;
-use super::gate::uses;
+use super::gate::{Uses, uses};
 use super::managed::{Guid, ManagedDomain};
 use super::publish::{self, HostView, StandingRecord};
 use super::refusal::judge;
@@ -80,7 +80,7 @@ pub struct Domains {
 struct IngressNode {
     object: Value,
     uid: String,
-    uses: BTreeSet<Name>,
+    uses: Uses,
     /// Its managed host, if it is its own.
     guid: Option<Guid>,
     targets: BTreeSet<Target>,
@@ -90,7 +90,6 @@ struct IngressNode {
 struct VerificationNode {
     object: Decoded<DomainVerification>,
     claim: Claim,
-    unused_since: Option<Timestamp>,
     asked: bool,
 }
 
@@ -202,7 +201,7 @@ impl Domains {
         // What an Ingress has said since before we came is no news.
         let asked = before.as_ref().zip(node.as_ref());
         let asked = asked.is_some_and(|(before, node)| asks(before) != asks(node));
-        for domain in before.iter().flat_map(|node| &node.uses) {
+        for domain in before.iter().flat_map(|node| node.uses.keys()) {
             self.users
                 .remove(&(key.namespace.clone(), domain.clone(), key.name.clone()));
             touched.extend(self.above(&key.namespace, domain).map(Key::Verification));
@@ -213,7 +212,7 @@ impl Domains {
             touched.insert(Key::Host(guid));
         }
         if let Some(node) = node {
-            for domain in &node.uses {
+            for domain in node.uses.keys() {
                 self.users
                     .insert((key.namespace.clone(), domain.clone(), key.name.clone()));
                 let above: Vec<ObjectKey> = self.above(&key.namespace, domain).collect();
@@ -231,11 +230,6 @@ impl Domains {
                 touched.insert(Key::Host(guid));
             }
         }
-        for key in &touched {
-            if let Key::Verification(key) = key {
-                self.note_use(key, now);
-            }
-        }
         touched
     }
 
@@ -244,45 +238,35 @@ impl Domains {
         &mut self,
         key: &ObjectKey,
         object: Option<Decoded<DomainVerification>>,
-        now: Timestamp,
     ) -> Touched {
-        let mut touched = Touched::from([Key::Verification(key.clone())]);
         let before = self.verifications.remove(key);
-        let proven = |it: &VerificationNode| self.proven(&key.namespace, it).cloned();
-        let before_proven = before.as_ref().and_then(proven);
-        let claimed = before.as_ref().and_then(|it| domain_of(&it.claim).cloned());
-        if let Some(domain) = &claimed {
-            self.claims
-                .remove(&(key.namespace.clone(), domain.clone(), key.name.clone()));
-        }
-        let Some(object) = object else {
-            touched.extend(
-                claimed
-                    .iter()
-                    .flat_map(|it| self.below(&key.namespace, it))
-                    .map(Key::Ingress),
-            );
-            return touched;
-        };
-        let claim = self.claim(&object);
-        let node = VerificationNode {
+        let asked = before.as_ref().is_some_and(|it| it.asked);
+        let node = object.map(|object| VerificationNode {
+            claim: self.claim(&object),
             object,
-            claim,
-            unused_since: before.as_ref().and_then(|it| it.unused_since),
-            asked: before.as_ref().is_some_and(|it| it.asked),
-        };
-        let now_proven = self.proven(&key.namespace, &node).cloned();
-        let domain = domain_of(&node.claim).cloned();
-        if let Some(domain) = &domain {
-            self.claims
-                .insert((key.namespace.clone(), domain.clone(), key.name.clone()));
+            asked,
+        });
+        let claimed = |node: &Option<VerificationNode>| domain_of(&node.as_ref()?.claim).cloned();
+        let proven =
+            |node: &Option<VerificationNode>| self.proven(&key.namespace, node.as_ref()?).cloned();
+        let changed = (claimed(&before), proven(&before)) != (claimed(&node), proven(&node));
+        let domains = [claimed(&before), claimed(&node)];
+        let entry = |domain: &Name| (key.namespace.clone(), domain.clone(), key.name.clone());
+        if let Some(domain) = &domains[0] {
+            self.claims.remove(&entry(domain));
         }
-        self.verifications.insert(key.clone(), node);
-        self.note_use(key, now);
-        if before_proven != now_proven || claimed != domain {
-            let domains = claimed.iter().chain(&domain);
-            let below = domains.flat_map(|it| self.below(&key.namespace, it));
-            touched.extend(below.map(Key::Ingress));
+        self.claims.extend(domains[1].iter().map(entry));
+        if let Some(node) = node {
+            self.verifications.insert(key.clone(), node);
+        }
+        let mut touched = Touched::from([Key::Verification(key.clone())]);
+        if changed {
+            // What waits below it may be proven now, and then needs no claim of its own.
+            for domain in domains.iter().flatten() {
+                touched.extend(self.below(&key.namespace, domain).map(Key::Ingress));
+                let claims = within(&self.claims, &key.namespace, domain);
+                touched.extend(claims.map(Key::Verification));
+            }
         }
         touched
     }
@@ -337,7 +321,7 @@ impl Domains {
         let mut claimed = BTreeSet::new();
         for above in node
             .uses
-            .iter()
+            .keys()
             .flat_map(|it| self.above(&key.namespace, it))
         {
             let verification = &self.verifications[&above];
@@ -375,7 +359,6 @@ impl Domains {
             status: status.unwrap_or_default(),
             owners: meta.owner_references.clone().unwrap_or_default(),
             users: self.users_of(key).collect(),
-            unused_since: node.unused_since,
             namespace_uid: self.namespaces.get(&key.namespace).cloned(),
             asked: node.asked,
         })
@@ -458,37 +441,33 @@ impl Domains {
 
     /// The Ingresses with a host at a domain, or below it.
     fn below(&self, namespace: &str, domain: &Name) -> impl Iterator<Item = ObjectKey> {
-        let start = (namespace.to_owned(), domain.clone(), String::new());
-        let range = self.users.range(start..);
-        let range = range
-            .take_while(move |(within, it, _)| within == namespace && it.is_at_or_below(domain));
-        range.map(|(namespace, _, name)| ObjectKey::new(namespace, name))
+        within(&self.users, namespace, domain)
     }
 
+    /// The Ingresses that use a claim: everything below it once it is proven, and until then what waits for it (V8).
     fn users_of(&self, key: &ObjectKey) -> impl Iterator<Item = (String, String)> {
-        let domain = self
-            .verifications
-            .get(key)
-            .and_then(|it| domain_of(&it.claim));
-        let users = domain
-            .into_iter()
-            .flat_map(|it| self.below(&key.namespace, it));
-        users.map(|user| {
+        let node = self.verifications.get(key);
+        let proven = node.is_some_and(|it| self.proven(&key.namespace, it).is_some());
+        let domain = node.and_then(|it| domain_of(&it.claim));
+        let below = domain.into_iter().flat_map(move |domain| {
+            let below = self.below(&key.namespace, domain);
+            below.filter(move |user| proven || self.waits_for(user, domain))
+        });
+        below.map(|user| {
             let uid = self.ingresses[&user].uid.clone();
             (user.name, uid)
         })
     }
 
-    /// Remembers since when nobody has used a claim.
-    fn note_use(&mut self, key: &ObjectKey, now: Timestamp) {
-        let used = self.users_of(key).next().is_some();
-        if let Some(node) = self.verifications.get_mut(key) {
-            node.unused_since = if used {
-                None
-            } else {
-                node.unused_since.or(Some(now))
-            };
-        }
+    /// Whether a host of an Ingress can be served once a domain is proven, and not before.
+    fn waits_for(&self, key: &ObjectKey, claim: &Name) -> bool {
+        let mut uses = self.ingresses[key].uses.iter();
+        uses.any(|(domain, claimed)| claimed == claim && !self.is_proven(&key.namespace, domain))
+    }
+
+    fn is_proven(&self, namespace: &str, domain: &Name) -> bool {
+        let mut above = self.above(namespace, domain);
+        above.any(|it| self.proven(namespace, &self.verifications[&it]).is_some())
     }
 
     /// Changes what is known of a managed host, and forgets one of which nothing is.
@@ -525,6 +504,19 @@ impl Domains {
         let nearest = self.zones.iter().max_by_key(|(_, name)| name.label_count());
         nearest.map(|(key, _)| key.clone())
     }
+}
+
+/// What of a namespace stands at a domain or below it, in a set that is ordered by both.
+fn within(
+    set: &BTreeSet<(String, Name, String)>,
+    namespace: &str,
+    domain: &Name,
+) -> impl Iterator<Item = ObjectKey> {
+    let start = (namespace.to_owned(), domain.clone(), String::new());
+    let range = set.range(start..);
+    let range =
+        range.take_while(move |(within, it, _)| within == namespace && it.is_at_or_below(domain));
+    range.map(|(namespace, _, name)| ObjectKey::new(namespace, name))
 }
 
 fn domain_of(claim: &Claim) -> Option<&Name> {

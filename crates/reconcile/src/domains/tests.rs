@@ -82,6 +82,21 @@ pub(super) fn door(
     old: Option<&Value>,
     verified: &[&str],
 ) -> Result<Gated, Vec<String>> {
+    let whole = false;
+    at_door(Asked { object, old, whole }, verified)
+}
+
+/// What is stored once the controller has written an Ingress.
+pub(super) fn written_by_controller(object: &Value, old: &Value, verified: &[&str]) -> Value {
+    let asked = Asked {
+        object,
+        old: Some(old),
+        whole: true,
+    };
+    at_door(asked, verified).unwrap().object
+}
+
+fn at_door(asked: Asked<'_>, verified: &[&str]) -> Result<Gated, Vec<String>> {
     let verified = names(verified);
     let key = key();
     let managed = managed();
@@ -93,18 +108,34 @@ pub(super) fn door(
         verified: &verified,
         drawn: &drawn,
     };
-    let gated = gate(Asked { object, old }, house, Fill::AsAsked);
+    let gated = gate(asked, house, Fill::AsAsked);
     gated.map_err(|problems| problems.iter().map(ToString::to_string).collect())
+}
+
+/// The domains of hosts, with those that are claimed for them.
+pub(super) fn uses_of(pairs: &[(&str, &str)]) -> Uses {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(domain, claim)| (name(domain), name(claim)))
+        .collect()
+}
+
+/// An Ingress beside which nothing is proven or claimed.
+pub(super) fn view(object: &Value) -> IngressView {
+    IngressView {
+        key: crate::ObjectKey::new("team", "web"),
+        object: object.clone(),
+        namespace_uid: Some(UID.to_owned()),
+        verified: BTreeSet::new(),
+        claimed: BTreeSet::new(),
+    }
 }
 
 /// Behind the door, with these domains proven.
 pub(super) fn behind(object: &Value, verified: &[&str]) -> Value {
     let view = IngressView {
-        key: crate::ObjectKey::new("team", "web"),
-        object: object.clone(),
-        namespace_uid: Some(UID.to_owned()),
         verified: names(verified),
-        claimed: BTreeSet::new(),
+        ..view(object)
     };
     let decision = decide_ingress(&view, &managed(), &key(), &Guid::new([7; Guid::BYTES]));
     decision.update.unwrap_or_else(|| object.clone())

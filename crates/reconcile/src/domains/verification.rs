@@ -1,11 +1,11 @@
 //! One pass over a DomainVerification: whose it is, what proves it, and when to look (V4–V6, V8).
 //!
 //! ```text
-//!              no Ingress uses it for a while
-//! (created) ─────────────────────────────────► removed
-//!     │                                           ▲
-//!     ▼     look: not there      found            │ the last Ingress gone
-//!  waiting ─────────────────► waiting ──► verified┘
+//!                       the last Ingress gone
+//! (created) ───────────────────────────────────────► removed
+//!     │          ▲                                      ▲
+//!     ▼     look │ not there      found                 │ the last Ingress gone,
+//!  waiting ──────┴──────────────────────► verified ─────┘ seen live
 //!             10 s … 15 min
 //! ```
 //!
@@ -30,8 +30,9 @@ use crate::ObjectKey;
 const WAIT_MIN: Duration = Duration::from_secs(10);
 const WAIT_MAX: Duration = Duration::from_mins(15);
 
-/// How long a claim that nobody uses is kept: the webhook makes it before the Ingress is there.
-const UNUSED_FOR: Duration = Duration::from_mins(1);
+/// How every message begins, in the words of the design: scripts look for them (V6).
+const VERIFIED: &str = "domain successfully verified";
+const FAILED: &str = "domain failed DNS verification";
 
 /// What is claimed.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -67,8 +68,6 @@ pub struct VerificationView {
     pub owners: Vec<OwnerReference>,
     /// The Ingresses that use it, by name and uid.
     pub users: BTreeSet<(String, String)>,
-    /// Since when nobody has.
-    pub unused_since: Option<Timestamp>,
     /// The uid of its namespace, if it is known yet.
     pub namespace_uid: Option<String>,
     /// Whether somebody has asked for a look now.
@@ -78,14 +77,23 @@ pub struct VerificationView {
 /// What is to be done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decision {
-    /// Whether it goes, once it has been seen live that nobody uses it.
-    pub remove: bool,
+    /// Whether it goes.
+    pub remove: Option<Removal>,
     /// Whom it is to belong to, if that is somebody else than now.
     pub owners: Option<Vec<OwnerReference>>,
     /// What to look for.
     pub look: Option<Look>,
     /// When to come back without anybody asking.
     pub due: Option<Timestamp>,
+}
+
+/// How one that no Ingress uses goes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Removal {
+    /// At once: nothing is lost with it. If it is claimed again, it has the same token.
+    AtOnce,
+    /// Once the API itself says that no Ingress uses it: a proof is lost with it.
+    SeenLive,
 }
 
 /// What to look for in DNS, and where.
@@ -119,8 +127,17 @@ pub struct Attempt<'a> {
 
 /// What is to be done about a DomainVerification at a time.
 pub fn decide(view: &VerificationView, key: &Keyring, now: Timestamp) -> Decision {
+    let verified = is_verified(view, key);
     if view.users.is_empty() {
-        return unused(view, now);
+        let removal = if verified {
+            Removal::SeenLive
+        } else {
+            Removal::AtOnce
+        };
+        return Decision {
+            remove: Some(removal),
+            ..Decision::default()
+        };
     }
     let owners = owners(view);
     let mut decision = Decision {
@@ -130,7 +147,7 @@ pub fn decide(view: &VerificationView, key: &Keyring, now: Timestamp) -> Decisio
     let (Claim::Domain(domain), Some(namespace)) = (&view.claim, &view.namespace_uid) else {
         return decision;
     };
-    if is_verified(view, key) {
+    if verified {
         return decision;
     }
     let next = condition(view).and_then(|it| it.next_verification.as_ref());
@@ -158,10 +175,12 @@ pub fn conclude(
         ..DomainVerificationStatus::default()
     };
     let said = match (&view.claim, &view.namespace_uid) {
-        (Claim::Invalid(why), _) => Said::not(Reason::InvalidDomain, format!("spec.domain: {why}")),
+        (Claim::Invalid(why), _) => {
+            Said::not(Reason::InvalidDomain, &format!("spec.domain: {why}"))
+        }
         (Claim::Refused(_, refusal), _) => {
-            let message = format!("spec.domain: {} {}", view.spelled, refusal.rule());
-            Said::not(refusal.reason(), message)
+            let story = format!("spec.domain: {} {}", view.spelled, refusal.rule());
+            Said::not(refusal.reason(), &story)
         }
         // Nothing can be said before it is known for whom.
         (Claim::Domain(_), None) => return view.status.clone(),
@@ -175,7 +194,7 @@ pub fn conclude(
             let found = attempt.is_some_and(|it| it.sighting.found);
             if found || is_verified(view, key) {
                 status.proof = Some(key.proof(namespace, domain));
-                verified(view)
+                verified()
             } else {
                 unproven(view, attempt, now)
             }
@@ -194,16 +213,17 @@ struct Said {
 }
 
 impl Said {
-    fn not(reason: Reason, message: String) -> Said {
+    fn not(reason: Reason, story: &str) -> Said {
         Said {
             status: Status::False,
             reason,
-            message,
+            message: format!("{FAILED}: {story}"),
             next: None,
         }
     }
 
-    /// The moment of a transition stays for as long as nothing changes.
+    /// The moment of a transition stays for as long as nothing changes. It also stands for a next look where there is none, as in
+    /// the design: what reads conditions finds a time there.
     fn dated(self, view: &VerificationView, now: Timestamp) -> DomainCondition {
         let before = condition(view).filter(|it| it.status == self.status.as_str());
         let since = before.map_or(now, |it| it.last_transition_time.0);
@@ -214,19 +234,16 @@ impl Said {
             reason: Some(self.reason.as_str().to_owned()),
             message: self.message,
             last_transition_time: Time(since),
-            next_verification: self.next.map(Time),
+            next_verification: Some(Time(self.next.unwrap_or(since))),
         }
     }
 }
 
-fn verified(view: &VerificationView) -> Said {
+fn verified() -> Said {
     Said {
         status: Status::True,
         reason: Reason::Verified,
-        message: format!(
-            "{} and everything below it may be used in this namespace",
-            view.spelled
-        ),
+        message: VERIFIED.to_owned(),
         next: None,
     }
 }
@@ -235,7 +252,7 @@ fn unproven(view: &VerificationView, attempt: Option<Attempt<'_>>, now: Timestam
     match (attempt, condition(view)) {
         (Some(attempt), _) => Said {
             next: Some(now + wait(view.created.unwrap_or(now), now, attempt.spread)),
-            ..Said::not(attempt.sighting.reason, attempt.sighting.message.clone())
+            ..Said::not(attempt.sighting.reason, &attempt.sighting.message)
         },
         // What was seen last is still what is known. A seal that is not ours was never there.
         (None, Some(last)) if last.status == Status::False.as_str() => Said {
@@ -248,7 +265,7 @@ fn unproven(view: &VerificationView, attempt: Option<Attempt<'_>>, now: Timestam
             next: Some(now),
             ..Said::not(
                 Reason::TokenPending,
-                "the TXT record has not been looked for yet".to_owned(),
+                "the TXT record has not been looked for yet",
             )
         },
     }
@@ -264,18 +281,6 @@ fn wait(created: Timestamp, now: Timestamp, spread: f64) -> SignedDuration {
     let age = Duration::try_from(now.duration_since(created)).unwrap_or_default();
     let wait = (age / 2).clamp(WAIT_MIN, WAIT_MAX).mul_f64(spread);
     SignedDuration::try_from(wait.min(WAIT_MAX)).unwrap_or(SignedDuration::MAX)
-}
-
-fn unused(view: &VerificationView, now: Timestamp) -> Decision {
-    let since = view.unused_since.unwrap_or(now);
-    let due = since + SignedDuration::try_from(UNUSED_FOR).unwrap_or(SignedDuration::MAX);
-    // One that belonged to somebody has been used: the last one is gone (V8).
-    let remove = !view.owners.is_empty() || due <= now;
-    Decision {
-        remove,
-        due: (!remove).then_some(due),
-        ..Decision::default()
-    }
 }
 
 /// Everybody who uses it. Nobody is its controller: several own one.

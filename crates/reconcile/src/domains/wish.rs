@@ -8,7 +8,8 @@
 //! rule as it is sent                  what is wanted
 //! a host of its own                   that rule
 //! the managed host, as it stood       the original that stood there under the managed host; or nothing, if it was the
-//!                                     copy beside a custom host, which is made again where it is still needed
+//!                                     copy beside a custom host, which is made again where it is still needed; or that
+//!                                     rule, if only copies are left
 //! the managed host, changed in place  the original of that place, changed the same way
 //! the managed host, otherwise         that rule
 //! ```
@@ -47,7 +48,7 @@ pub(super) struct Wish {
 pub(super) struct Reading<'a> {
     /// What is sent.
     pub(super) sent: &'a Said,
-    /// What stood there before; what is sent, if nothing did.
+    /// What stood there before; what is sent, if nothing did or that says everything.
     pub(super) before: &'a Said,
     /// What waited before.
     pub(super) pending: &'a Pending,
@@ -133,6 +134,10 @@ impl Reading<'_> {
                 rules.push(rule.clone());
             }
         }
+        if rules.is_empty() {
+            // What is left of an Ingress is wanted, or it would serve nothing.
+            rules.append(&mut copies);
+        }
         (rules, copies, carried)
     }
 
@@ -148,11 +153,17 @@ impl Reading<'_> {
             .collect()
     }
 
-    /// The copies beside custom hosts.
+    /// The copies of custom rules: those that stood beside them, and those of rules that are sent for the first time.
     fn copied(&self) -> Vec<Value> {
-        let custom = self.before.rules.iter();
-        let custom = custom.filter(|it| !self.is_own(it) && !host(it).is_empty());
-        custom.map(|rule| rehosted(rule, self.own)).collect()
+        let (before, sent) = (&self.before.rules, &self.sent.rules);
+        let copy = |rule: &Value| {
+            let custom = !self.is_own(rule) && !host(rule).is_empty();
+            custom.then(|| rehosted(rule, self.own))
+        };
+        let stood = before.iter().filter_map(copy);
+        let stood = stood.filter(|it| before.contains(it));
+        let new = sent.iter().filter(|rule| !before.contains(rule));
+        stood.chain(new.filter_map(copy)).collect()
     }
 
     /// The original of a rule that was changed where it stood.

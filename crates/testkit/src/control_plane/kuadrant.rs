@@ -2,7 +2,7 @@
 //!
 //! The suite's files stay as they are published. It asks the provider itself what is there, and Amazon's library for Go, in
 //! the version that it uses, knows no variable that leads it anywhere but to Amazon: so one file of the operator, not of the
-//! suite, is replaced while Go compiles, by itself with [`EDITS`].
+//! suite, is replaced while Go compiles, by itself with `EDITS`.
 //!
 //! It also asks the system's resolver for the name servers of its zone, and then those, at port 53. [`Suite::command`] gives
 //! it a `resolv.conf` of its choice, which nobody else on this machine sees.

@@ -16,7 +16,10 @@ fn a_host_that_is_not_proven_stands_under_the_managed_host_until_it_is() {
     assert_eq!(rules(&gated.object), pairs(&[("managed", "shop")]));
     assert_eq!(tls(&gated.object), entries(&[]));
     assert_eq!(gated.claims, names(&["shop.example.com"]));
-    assert_eq!(gated.uses, names(&["shop.example.com"]));
+    assert_eq!(
+        gated.uses,
+        uses_of(&[("shop.example.com", "shop.example.com")])
+    );
     let pending = note(&gated.object, annotation::PENDING_CUSTOM_HOSTS).unwrap();
     let pending: Value = serde_json::from_str(pending).unwrap();
     assert_eq!(pending["rules"], asked["spec"]["rules"]);
@@ -86,7 +89,7 @@ fn what_is_proven_later_comes_back_octet_for_octet() {
         entries(&[(&["a.example.com"], "both"), (&["c.example.com"], "c")])
     );
     // The webhook sees what the controller writes, and leaves it.
-    let seen = door(&some, Some(&gated), &["example.com"]).unwrap().object;
+    let seen = written_by_controller(&some, &gated, &["example.com"]);
     assert_eq!(seen, some);
     let all = behind(&some, &["example.com", "example.org"]);
     let originals = asked["spec"]["rules"].as_array().unwrap();
@@ -114,7 +117,7 @@ fn given_what_it_made_the_gate_changes_nothing() {
         let again = door(&once, None, verified).unwrap().object;
         assert_eq!(again, once, "asked again by another webhook, {verified:?}");
         let complete = behind(&once, verified);
-        let thrice = door(&complete, Some(&once), verified).unwrap().object;
+        let thrice = written_by_controller(&complete, &once, verified);
         assert_eq!(thrice, complete, "{verified:?}");
     }
 }
@@ -168,6 +171,65 @@ fn an_ancestor_can_be_claimed_instead_of_the_exact_host() {
     );
     let gated = door(&asked, None, &[]).unwrap();
     assert_eq!(gated.claims, names(&["example.com", "other.example.org"]));
+    let expected = [
+        ("a.b.example.com", "example.com"),
+        ("other.example.org", "other.example.org"),
+    ];
+    assert_eq!(gated.uses, uses_of(&expected));
+}
+
+#[test]
+fn a_claim_is_made_whatever_else_waits_above_it() {
+    // V2: whoever can prove only this host is not kept waiting for the proof of another.
+    let asked = [
+        (ingress(&[("www.example.com", "x")]), "www.example.com"),
+        (
+            annotated(
+                ingress(&[("a.www.example.com", "x")]),
+                annotation::VERIFY_DOMAIN,
+                "www.example.com",
+            ),
+            "www.example.com",
+        ),
+    ];
+    for (ingress, claim) in asked {
+        let claims = |verified: &[&str], claimed: &[&str]| {
+            let view = IngressView {
+                verified: names(verified),
+                claimed: names(claimed),
+                ..view(&ingress)
+            };
+            decide_ingress(&view, &managed(), &key(), &Guid::new([7; Guid::BYTES])).claims
+        };
+        assert_eq!(claims(&[], &["example.com"]), names(&[claim]));
+        assert_eq!(claims(&[], &["example.com", claim]), names(&[]));
+        assert_eq!(claims(&["example.com"], &["example.com"]), names(&[]));
+    }
+}
+
+#[test]
+fn an_ingress_older_than_the_gate_is_gated_and_comes_back() {
+    // V1, V7, F6: the controller writes what the gate made, and the webhook leaves it.
+    let old = with_tls(
+        ingress(&[("a.example.com", "a"), ("b.example.org", "b")]),
+        &[(&["a.example.com", "b.example.org"], "both")],
+    );
+    for verified in [&[][..], &["example.com"]] {
+        let written = behind(&old, verified);
+        let stored = written_by_controller(&written, &old, verified);
+        assert_eq!(stored, written, "{verified:?}");
+        assert_eq!(behind(&stored, verified), stored, "{verified:?}");
+        let all = ["example.com", "example.org"];
+        let back = behind(&stored, &all);
+        assert_eq!(written_by_controller(&back, &stored, &all), back);
+        let originals = old["spec"]["rules"].as_array().unwrap();
+        assert_eq!(&back["spec"]["rules"].as_array().unwrap()[..2], originals);
+        assert_eq!(back["spec"]["tls"], old["spec"]["tls"]);
+    }
+    // So does whatever its author changes about it first.
+    let labelled = annotated(old.clone(), "team", "web");
+    let stored = door(&labelled, Some(&old), &[]).unwrap().object;
+    assert_eq!(rules(&stored), pairs(&[("managed", "a"), ("managed", "b")]));
 }
 
 #[test]
@@ -332,16 +394,7 @@ fn the_managed_host_has_the_certificate_that_the_operator_names() {
             verified: &verified,
             drawn: &drawn,
         };
-        gate(
-            Asked {
-                object,
-                old: Some(object),
-            },
-            house,
-            fill,
-        )
-        .unwrap()
-        .object
+        gate(Asked::standing(object), house, fill).unwrap().object
     };
     let waiting = gate_with(&asked, &[], Fill::AsAsked);
     assert_eq!(tls(&waiting), entries(&[(&["managed"], "apps-tls")]));

@@ -44,7 +44,7 @@ fn a_manifest_with_fewer_hosts_forgets_the_others() {
     )["spec"]
         .clone();
     let now = door(&sent, Some(&stands), &[]).unwrap();
-    assert_eq!(now.uses, names(&["a.example.com"]));
+    assert_eq!(now.uses, uses_of(&[("a.example.com", "a.example.com")]));
     assert_eq!(restored(&now.object), pairs(&[("a.example.com", "a")]));
     let back = behind(&now.object, &["example.com"]);
     assert_eq!(tls(&back), entries(&[(&["a.example.com"], "a")]));
@@ -91,7 +91,7 @@ fn a_rule_removed_where_it_stands_is_forgotten_with_its_certificate() {
     let mut sent = stands.clone();
     sent["spec"]["rules"].as_array_mut().unwrap().remove(0);
     let now = door(&sent, Some(&stands), &[]).unwrap();
-    assert_eq!(now.uses, names(&["b.example.com"]));
+    assert_eq!(now.uses, uses_of(&[("b.example.com", "b.example.com")]));
     let back = behind(&now.object, &["example.com"]);
     assert_eq!(tls(&back), entries(&[(&["b.example.com"], "b")]));
 }
@@ -119,6 +119,20 @@ fn a_copy_follows_the_rule_that_it_is_a_copy_of() {
         rules(&completed),
         pairs(&[("a.example.com", "new"), ("managed", "new")])
     );
+}
+
+#[test]
+fn a_copy_that_is_all_that_is_left_stays() {
+    let gated = door(&ingress(&[("a.example.com", "a")]), None, &["example.com"]);
+    let gated = gated.unwrap().object;
+    let completed = behind(&gated, &["example.com"]);
+    // Whether the copy was there before, or is written in the place of the custom rule.
+    for stands in [completed, gated] {
+        let mut sent = stands.clone();
+        sent["spec"]["rules"] = json!([rule(&own(), "a")]);
+        let now = door(&sent, Some(&stands), &["example.com"]).unwrap().object;
+        assert_eq!(rules(&now), pairs(&[("managed", "a")]));
+    }
 }
 
 #[test]

@@ -67,12 +67,11 @@ fn a_proof_wakes_every_ingress_at_or_below_the_domain_in_its_namespace() {
         domains.apply_ingress(&key, Some(ingress_of(namespace, name, host)), NOW);
     }
     let key = at("team", "example.com");
-    domains.apply_verification(&key, Some(claim("example.com", None)), NOW);
+    domains.apply_verification(&key, Some(claim("example.com", None)));
     let proof = super::key().proof(UID, &name("example.com"));
-    let touched =
-        domains.apply_verification(&key, Some(claim("example.com", Some(proof.clone()))), NOW);
+    let touched = domains.apply_verification(&key, Some(claim("example.com", Some(proof.clone()))));
     assert_eq!(ingresses(&touched), ["team/a", "team/b", "team/c"]);
-    let again = domains.apply_verification(&key, Some(claim("example.com", Some(proof))), NOW);
+    let again = domains.apply_verification(&key, Some(claim("example.com", Some(proof))));
     assert_eq!(ingresses(&again), [""; 0], "nothing has changed for them");
     assert_eq!(
         domains.ingress(&at("team", "b")).unwrap().verified,
@@ -82,7 +81,7 @@ fn a_proof_wakes_every_ingress_at_or_below_the_domain_in_its_namespace() {
         domains.ingress(&at("other", "f")).unwrap().verified,
         names(&[])
     );
-    let gone = domains.apply_verification(&key, None, NOW);
+    let gone = domains.apply_verification(&key, None);
     assert_eq!(ingresses(&gone), ["team/a", "team/b", "team/c"]);
 }
 
@@ -97,7 +96,7 @@ fn a_proof_of_another_namespace_proves_nothing_here() {
         NOW,
     );
     let stolen = super::key().proof("uid-other", &name("example.com"));
-    domains.apply_verification(&key, Some(claim("example.com", Some(stolen))), NOW);
+    domains.apply_verification(&key, Some(claim("example.com", Some(stolen))));
     assert_eq!(
         domains.ingress(&at("team", "a")).unwrap().verified,
         names(&[])
@@ -114,7 +113,7 @@ fn a_namespace_that_is_made_anew_inherits_nothing() {
         Some(ingress_of("team", "a", "example.com")),
         NOW,
     );
-    domains.apply_verification(&key, Some(claim("example.com", Some(proof))), NOW);
+    domains.apply_verification(&key, Some(claim("example.com", Some(proof))));
     let touched = domains.apply_namespace("team", Some("another uid"), NOW);
     assert_eq!(ingresses(&touched), ["team/a"]);
     assert_eq!(
@@ -128,22 +127,20 @@ fn users_of_a_claim_come_and_go() {
     // V8.
     let mut domains = domains();
     let key = at("team", "example.com");
-    domains.apply_verification(&key, Some(claim("example.com", None)), NOW);
+    domains.apply_verification(&key, Some(claim("example.com", None)));
     let users = |domains: &Domains| {
         let users = domains.verification(&key).unwrap().users.into_iter();
         users.map(|(name, _)| name).collect::<Vec<_>>()
     };
-    assert_eq!(domains.verification(&key).unwrap().unused_since, Some(NOW));
     let touched = domains.apply_ingress(
         &at("team", "a"),
-        Some(ingress_of("team", "a", "x.example.com")),
+        Some(ingress_of("team", "a", "*.example.com")),
         NOW,
     );
     assert!(touched.contains(&Key::Verification(key.clone())));
     assert_eq!(users(&domains), ["a"]);
-    assert_eq!(domains.verification(&key).unwrap().unused_since, None);
     // Waiting under the managed host is using it, too.
-    let waiting = door(&ingress_of("team", "a", "x.example.com"), None, &[])
+    let waiting = door(&ingress_of("team", "a", "example.com"), None, &[])
         .unwrap()
         .object;
     domains.apply_ingress(&at("team", "a"), Some(waiting), NOW);
@@ -157,11 +154,58 @@ fn users_of_a_claim_come_and_go() {
 }
 
 #[test]
+fn what_is_below_a_claim_uses_it_once_it_is_proven() {
+    // V2, V8: until then it has a claim of its own, which nothing needs afterwards.
+    let mut domains = domains();
+    let (above, below) = (at("team", "example.com"), at("team", "www.example.com"));
+    for (name, host) in [("wide", "*.example.com"), ("web", "www.example.com")] {
+        let ingress = ingress_of("team", name, host);
+        domains.apply_ingress(&at("team", name), Some(ingress), NOW);
+    }
+    domains.apply_verification(&above, Some(claim("example.com", None)));
+    domains.apply_verification(&below, Some(claim("www.example.com", None)));
+    let users = |domains: &Domains| {
+        [&above, &below].map(|key| {
+            let users = domains.verification(key).unwrap().users.into_iter();
+            users.map(|(name, _)| name).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(users(&domains), [["wide"], ["web"]]);
+    let proof = |domain: &str| Some(key().proof(UID, &name(domain)));
+    let proven = claim("example.com", proof("example.com"));
+    let touched = domains.apply_verification(&above, Some(proven));
+    assert!(touched.contains(&Key::Verification(below.clone())));
+    assert_eq!(users(&domains), [vec!["web", "wide"], vec![]]);
+    // What is proven for itself is used as well.
+    let proven = claim("www.example.com", proof("www.example.com"));
+    domains.apply_verification(&below, Some(proven));
+    assert_eq!(users(&domains), [vec!["web", "wide"], vec!["web"]]);
+}
+
+#[test]
+fn an_ancestor_that_an_ingress_claims_is_used_by_it() {
+    // V2, V8.
+    let mut domains = domains();
+    let key = at("team", "example.com");
+    domains.apply_verification(&key, Some(claim("example.com", None)));
+    let ingress = annotated(
+        ingress_of("team", "a", "a.b.example.com"),
+        "zonewright.dev/verify-domain",
+        "example.com",
+    );
+    domains.apply_ingress(&at("team", "a"), Some(ingress), NOW);
+    assert_eq!(domains.verification(&key).unwrap().users.len(), 1);
+    let ingress = ingress_of("team", "a", "a.b.example.com");
+    domains.apply_ingress(&at("team", "a"), Some(ingress), NOW);
+    assert_eq!(domains.verification(&key).unwrap().users.len(), 0);
+}
+
+#[test]
 fn a_new_word_in_the_check_annotation_asks_for_a_look() {
     // V6.
     let mut domains = domains();
     let (key, web) = (at("team", "example.com"), at("team", "a"));
-    domains.apply_verification(&key, Some(claim("example.com", None)), NOW);
+    domains.apply_verification(&key, Some(claim("example.com", None)));
     let with = |word: &str| {
         annotated(
             ingress_of("team", "a", "example.com"),

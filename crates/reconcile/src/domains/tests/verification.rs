@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use api::Reason;
 use api::domain_verification::DomainVerificationStatus;
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::*;
 use crate::ObjectKey;
@@ -26,7 +26,6 @@ fn view() -> VerificationView {
         status: DomainVerificationStatus::default(),
         owners: Vec::new(),
         users: BTreeSet::from([("web".to_owned(), "uid-web".to_owned())]),
-        unused_since: None,
         namespace_uid: Some(UID.to_owned()),
         asked: false,
     }
@@ -224,7 +223,7 @@ fn what_nobody_can_prove_has_no_token() {
     assert!(
         status.conditions[0]
             .message
-            .starts_with("spec.domain: co.uk is a public suffix")
+            .contains("spec.domain: co.uk is a public suffix")
     );
     let mut invalid = view();
     invalid.claim = Claim::Invalid("is no host name".to_owned());
@@ -255,19 +254,61 @@ fn it_belongs_to_the_ingresses_that_use_it() {
 
 #[test]
 fn the_last_one_gone_it_goes() {
-    // V8.
+    // V8: a proof is only given up once the API itself says that nothing uses it.
     let mut view = view();
     view.users.clear();
-    view.unused_since = Some(at(0));
-    let early = decide(&view, &key(), at(59));
-    assert_eq!(
-        (early.remove, early.due),
-        (false, Some(at(60))),
-        "its Ingress may be on its way"
-    );
-    assert!(decide(&view, &key(), at(60)).remove);
-    view.owners = vec![OwnerReference::default()];
-    assert!(decide(&view, &key(), at(0)).remove, "it was used once");
+    assert_eq!(decide(&view, &key(), at(0)).remove, Some(Removal::AtOnce));
+    view.status.proof = Some(key().proof(UID, &name("example.com")));
+    assert_eq!(decide(&view, &key(), at(0)).remove, Some(Removal::SeenLive));
+}
+
+#[test]
+fn conditions_say_in_the_words_of_the_design_how_it_stands_and_when_it_is_looked_at_next() {
+    // V6.
+    let failed = "domain failed DNS verification: ";
+    let seen = |sighting: Sighting| {
+        let attempt = Attempt {
+            sighting: &sighting,
+            spread: 1.0,
+        };
+        conclude(&view(), &key(), Some(attempt), at(7))
+    };
+    let refused = VerificationView {
+        claim: Claim::Refused(name("co.uk"), Refusal::PublicSuffix),
+        ..view()
+    };
+    let invalid = VerificationView {
+        claim: Claim::Invalid("is no host name".to_owned()),
+        ..view()
+    };
+    let cases = [
+        (
+            conclude(&view(), &key(), None, at(7)),
+            format!("{failed}the TXT record has not been looked for yet"),
+            at(7),
+        ),
+        (seen(absent()), format!("{failed}no TXT record"), at(17)),
+        (
+            seen(found()),
+            "domain successfully verified".to_owned(),
+            at(7),
+        ),
+        (
+            conclude(&refused, &key(), None, at(7)),
+            format!("{failed}spec.domain: example.com is a public suffix"),
+            at(7),
+        ),
+        (
+            conclude(&invalid, &key(), None, at(7)),
+            format!("{failed}spec.domain: is no host name"),
+            at(7),
+        ),
+    ];
+    for (status, message, next) in cases {
+        let condition = &status.conditions[0];
+        assert!(condition.message.starts_with(&message), "{condition:?}");
+        assert_eq!(condition.next_verification, Some(Time(next)), "{message}");
+    }
 }
 
 #[test]
