@@ -28,7 +28,7 @@ mod validate;
 mod warnings;
 
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 #[cfg(test)]
 mod tests;
 

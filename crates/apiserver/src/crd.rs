@@ -274,6 +274,6 @@ fn text<'a>(object: &'a Object, field: &str) -> &'a str {
 }
 
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 #[cfg(test)]
 mod tests;

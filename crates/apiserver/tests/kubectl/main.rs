@@ -17,7 +17,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use apiserver::{AdminCredential, Apiserver, Kubeconfig, Options};
-use testkit::control_plane::{self, ControlPlane, Identity, Kubectl};
+use testkit::control_plane::{ControlPlane, Identity, Kubectl};
 
 use rules::{Difference, Rules};
 use script::Script;
@@ -26,23 +26,31 @@ use side::{Outcome, Side};
 /// Where a machine has its own kubectl, if it has one.
 const INSTALLED: &str = "/usr/bin/kubectl";
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn kubectl_of_the_same_release_sees_no_difference() {
-    let plane = control_plane::shared().await;
-    let program = plane.kubectl(Identity::Admin).program().to_owned();
-    compare(&program, plane, Strictness::RulesMustApply).await;
-}
+mod on_cluster {
+    use std::path::Path;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_kubectl_of_this_machine_sees_no_difference() {
-    let program = Path::new(INSTALLED);
-    if program.exists() {
-        // Definitions are for a whole cluster, and both programs make the same ones.
-        let plane = ControlPlane::start().await;
-        let plane = plane.unwrap_or_else(|error| panic!("no control plane: {error}"));
-        compare(program, &plane, Strictness::RulesMayApply).await;
-    } else {
-        println!("skipped: this machine has no {INSTALLED}");
+    use testkit::control_plane::{self, ControlPlane, Identity};
+
+    use super::{INSTALLED, Strictness, compare};
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn kubectl_of_the_same_release_sees_no_difference() {
+        let plane = control_plane::shared().await;
+        let program = plane.kubectl(Identity::Admin).program().to_owned();
+        compare(&program, plane, Strictness::RulesMustApply).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_kubectl_of_this_machine_sees_no_difference() {
+        let program = Path::new(INSTALLED);
+        if program.exists() {
+            // Definitions are for a whole cluster, and both programs make the same ones.
+            let plane = ControlPlane::start().await;
+            let plane = plane.unwrap_or_else(|error| panic!("no control plane: {error}"));
+            compare(program, &plane, Strictness::RulesMayApply).await;
+        } else {
+            println!("skipped: this machine has no {INSTALLED}");
+        }
     }
 }
 

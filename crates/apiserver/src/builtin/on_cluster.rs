@@ -19,9 +19,9 @@ use crate::object::{Object, ObjectExt as _};
 use crate::refusal::{FieldError, Refusal};
 use crate::resource::Resource;
 
-const ACCEPTED: &str = include_str!("oracle_tests/accepted.yaml");
-const REFUSED: &str = include_str!("oracle_tests/refused.yaml");
-const CHANGES: &str = include_str!("oracle_tests/changes.yaml");
+const ACCEPTED: &str = include_str!("on_cluster/accepted.yaml");
+const REFUSED: &str = include_str!("on_cluster/refused.yaml");
+const CHANGES: &str = include_str!("on_cluster/changes.yaml");
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 /// A real API server and a namespace of our own on it.
