@@ -57,6 +57,7 @@ fn program(client: &Client) -> Result<PathBuf, BuildError> {
         package,
         module,
     } = client;
+    build::permitted()?;
     let sources = module.folder()?;
     let files = module.files();
     let parts = [(*name, *package), ("link", LINK)];
