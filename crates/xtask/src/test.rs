@@ -34,6 +34,7 @@ const PARTS: [Part; 5] = [
         name: "clients",
         prepare: || {
             clients::witness()?;
+            clients::wire()?;
             clients::helm()?;
             Ok(clients::releases().map(drop)?)
         },

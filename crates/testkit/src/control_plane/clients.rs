@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use super::build::{self, BuildError};
-use super::module::{CLIENT_GO, HELM, Module};
+use super::module::{CLIENT_GO, HELM, Module, WIRE};
 use crate::cache;
 
 /// No symbols, as in a release.
@@ -26,6 +26,17 @@ pub fn witness() -> Result<PathBuf, BuildError> {
         name: "witness",
         package: ".",
         module: CLIENT_GO,
+    })
+}
+
+/// A program that tells how Kubernetes writes its kinds in protocol buffers; `conformance/wire` is its source.
+///
+/// This blocks, and builds for a minute the first time.
+pub fn wire() -> Result<PathBuf, BuildError> {
+    program(&Client {
+        name: "wire",
+        package: ".",
+        module: WIRE,
     })
 }
 
