@@ -76,7 +76,7 @@ func kinds(scheme *runtime.Scheme) []kind {
 		seen[version+" "+gvk.Kind] = kind{version, gvk.Kind, of}
 	}
 	for _, of := range []any{
-		meta.PartialObjectMetadata{}, meta.PartialObjectMetadataList{}, meta.Status{}, meta.WatchEvent{},
+		meta.PartialObjectMetadata{}, meta.PartialObjectMetadataList{}, meta.Status{},
 		meta.APIGroup{}, meta.APIGroupList{}, meta.APIResourceList{}, meta.APIVersions{},
 	} {
 		of := reflect.TypeOf(of)
@@ -84,11 +84,17 @@ func kinds(scheme *runtime.Scheme) []kind {
 	}
 	var all []kind
 	for _, key := range sorted(seen) {
-		if speaks(seen[key].of) {
+		if isKind(seen[key].of) && speaks(seen[key].of) {
 			all = append(all, seen[key])
 		}
 	}
 	return all
+}
+
+// isKind is whether a type says what it is. The event of a watch does not.
+func isKind(of reflect.Type) bool {
+	_, says := of.FieldByName("TypeMeta")
+	return says
 }
 
 // speaks is whether a type can be written in protocol buffers at all.

@@ -56,7 +56,14 @@ impl Documents {
                 "text/plain; charset=utf-8",
                 Bytes::from_static(b"ok"),
             )),
-            Route::Version => document(headers, &discovery::version()),
+            Route::Version => {
+                // It is no object: clients that ask for protocol buffers get it in JSON.
+                let headers = Headers {
+                    accept: String::new(),
+                    ..headers.clone()
+                };
+                document(&headers, &discovery::version())
+            }
             Route::CoreVersions => {
                 let legacy = || discovery::api_versions(&headers.host);
                 discovery_root(headers, &cached, Root::Core, legacy)
@@ -157,7 +164,7 @@ fn discovery_root(
     let mut response = respond(
         200,
         &form.content_type(),
-        present::document(form, &aggregated.document),
+        present::document(form, &aggregated.document)?,
     );
     tag(&mut response, &aggregated.etag);
     Ok(response)
@@ -172,7 +179,7 @@ fn document(headers: &Headers, value: &Value) -> Result<Response<ResponseBody>, 
     Ok(respond(
         200,
         form.format.content_type(),
-        present::document(form, value),
+        present::document(form, value)?,
     ))
 }
 
