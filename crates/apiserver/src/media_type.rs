@@ -83,21 +83,18 @@ pub(crate) fn negotiate(accept: &str, endpoint: Endpoint) -> Result<Answer, Refu
     answers.next().ok_or_else(Refusal::not_acceptable)
 }
 
-/// What the framework in front of kube-apiserver's built-in kinds asks before anything else: that one of the
-/// media types is spelled out, or any will do. `application/*` will not.
-pub(crate) fn check_essence(accept: &str) -> Result<(), Refusal> {
+/// What the framework in front of kube-apiserver's built-in kinds and documents asks before anything else: that one of the
+/// media types that are `available` is spelled out, or any will do. `application/*` will not.
+pub(crate) fn check_essence(accept: &str, available: &str) -> Result<(), Refusal> {
     let spelled = |clause: &str| {
         let essence = clause.split(';').next().unwrap_or_default().trim();
-        matches!(
-            essence,
-            "*/*" | "application/json" | "application/yaml" | PROTOBUF
-        )
+        essence == "*/*" || available.split(", ").any(|available| available == essence)
     };
     if accept.is_empty() || accept.split(',').any(spelled) {
         return Ok(());
     }
     let refusal = Refusal {
-        message: format!("406: Not Acceptable\n\nAvailable representations: {ACCEPTED}"),
+        message: format!("406: Not Acceptable\n\nAvailable representations: {available}"),
         ..Refusal::not_acceptable()
     };
     Err(refusal.with_details(json!({})))
@@ -192,6 +189,9 @@ impl MetaVersion {
         }
     }
 }
+
+/// What objects of custom kinds may be in.
+pub(crate) const TEXT: &str = "application/json, application/yaml";
 
 /// What bodies may be in, and answers.
 pub(crate) const ACCEPTED: &str =

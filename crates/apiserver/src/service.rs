@@ -147,7 +147,7 @@ impl Service {
         let kind = self.kind(&target)?;
         let verb = Verb::of(method, &target, &query)?;
         if kind.origin == Origin::Builtin {
-            media_type::check_essence(&headers.accept)?;
+            media_type::check_essence(&headers.accept, media_type::ACCEPTED)?;
         }
         let form = match verb {
             Verb::Watch => media_type::negotiate_stream(&headers.accept, kind.origin)?,
@@ -327,7 +327,12 @@ where
             (format, Some(patch))
         }
         Verb::Create | Verb::Update | Verb::Delete | Verb::DeleteCollection => {
-            (media_type::body_format(&headers.content_type)?, None)
+            let format = media_type::body_format(&headers.content_type)?;
+            let is_object = matches!(verb, Verb::Create | Verb::Update);
+            if format == Format::Protobuf && is_object && named.origin == Origin::Custom {
+                return Err(Refusal::unsupported_media_type(media_type::TEXT));
+            }
+            (format, None)
         }
     };
     let bytes = Limited::new(body, body::BYTES_MAX)

@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 use super::{Headers, ResponseBody, respond};
 use crate::catalog::Catalog;
 use crate::discovery::{self, Aggregated, Root};
-use crate::media_type::{self, Endpoint, View};
+use crate::media_type::{self, Endpoint, Format, View};
 use crate::openapi::Library;
 use crate::present;
 use crate::refusal::Refusal;
@@ -57,7 +57,8 @@ impl Documents {
                 Bytes::from_static(b"ok"),
             )),
             Route::Version => {
-                // It is no object: clients that ask for protocol buffers get it in JSON.
+                // It is no object: who prefers protocol buffers gets it in JSON, too.
+                media_type::check_essence(&headers.accept, Format::Json.content_type())?;
                 let headers = Headers {
                     accept: String::new(),
                     ..headers.clone()
