@@ -20,7 +20,6 @@ import (
 	"helm.sh/helm/v4/pkg/release"
 	v1 "helm.sh/helm/v4/pkg/release/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/rest"
 )
 
 const patience = 30 * time.Second
@@ -35,11 +34,6 @@ func main() {
 	kube.ManagedFieldsManager = "helm"
 	getter := genericclioptions.NewConfigFlags(false)
 	getter.KubeConfig, getter.Namespace = kubeconfig, namespace
-	getter.WrapConfigFn = func(config *rest.Config) *rest.Config {
-		config.ContentType = "application/json"
-		config.AcceptContentTypes = "application/json"
-		return config
-	}
 	configuration := action.NewConfiguration()
 	if err := configuration.Init(getter, *namespace, "secret"); err != nil {
 		log.Fatal(err)
