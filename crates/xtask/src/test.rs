@@ -35,8 +35,7 @@ const PARTS: [Part; 5] = [
         prepare: || {
             clients::witness()?;
             clients::wire()?;
-            clients::helm()?;
-            Ok(clients::releases().map(drop)?)
+            Ok(clients::helm().map(drop)?)
         },
         complaint: "no clients: ",
     },

@@ -51,17 +51,6 @@ pub fn helm() -> Result<PathBuf, BuildError> {
     })
 }
 
-/// What helm does, by its own library and in JSON; `conformance/helm` is its source.
-///
-/// This blocks, and takes seconds once helm has been built.
-pub fn releases() -> Result<PathBuf, BuildError> {
-    program(&Client {
-        name: "releases",
-        package: ".",
-        module: HELM,
-    })
-}
-
 fn program(client: &Client) -> Result<PathBuf, BuildError> {
     let Client {
         name,

@@ -75,14 +75,11 @@ pub(super) const WIRE: Module = Module {
     ],
 };
 
-/// helm, and a program on its library.
+/// helm.
 pub(super) const HELM: Module = Module {
     go_mod: include_str!("../../../../conformance/helm/go.mod"),
     go_sum: include_str!("../../../../conformance/helm/go.sum"),
-    sources: &[(
-        "main.go",
-        include_str!("../../../../conformance/helm/main.go"),
-    )],
+    sources: &[],
 };
 
 /// Kuadrant's end-to-end suite.
