@@ -63,6 +63,7 @@ impl Suite {
             Suite::Embedded | Suite::Cluster => &["--workspace"],
             Suite::Quick => &[
                 "--package=zonewright-dns",
+                "--package=zonewright-wire",
                 "--package=zonewright-egress",
                 "--package=zonewright-x509",
                 "--package=zonewright-api",
@@ -112,8 +113,8 @@ const CLIENTS: Part = Part {
     name: "clients",
     prepare: || {
         clients::witness()?;
-        clients::helm()?;
-        Ok(clients::releases().map(drop)?)
+        clients::wire()?;
+        Ok(clients::helm().map(drop)?)
     },
     complaint: "no clients: ",
 };

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use super::build::{self, BuildError};
-use super::module::{CLIENT_GO, HELM, Module};
+use super::module::{CLIENT_GO, HELM, Module, WIRE};
 use crate::cache;
 
 /// No symbols, as in a release.
@@ -29,6 +29,17 @@ pub fn witness() -> Result<PathBuf, BuildError> {
     })
 }
 
+/// A program that tells how Kubernetes writes its kinds in protocol buffers; `conformance/wire` is its source.
+///
+/// This blocks, and builds for a minute the first time.
+pub fn wire() -> Result<PathBuf, BuildError> {
+    program(&Client {
+        name: "wire",
+        package: ".",
+        module: WIRE,
+    })
+}
+
 /// helm, as it is released.
 ///
 /// This blocks, and builds for two or three minutes the first time.
@@ -36,17 +47,6 @@ pub fn helm() -> Result<PathBuf, BuildError> {
     program(&Client {
         name: "helm",
         package: "helm.sh/helm/v4/cmd/helm",
-        module: HELM,
-    })
-}
-
-/// What helm does, by its own library and in JSON; `conformance/helm` is its source.
-///
-/// This blocks, and takes seconds once helm has been built.
-pub fn releases() -> Result<PathBuf, BuildError> {
-    program(&Client {
-        name: "releases",
-        package: ".",
         module: HELM,
     })
 }
