@@ -32,10 +32,6 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// The embedded API speaks JSON only. Without these two lines typed clients send protocol buffers.
-	config.ContentType = "application/json"
-	config.AcceptContentTypes = "application/json"
-
 	tongue := &tongue{out: json.NewEncoder(os.Stdout)}
 	config.Wrap(tongue.overhear)
 	if err := witness(config, *namespace, *identity, tongue); err != nil {

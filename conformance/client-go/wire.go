@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"io"
 	"net/http"
 	"path"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // ear tells what informers hide: lists, watches that begin with what is there, bookmarks, and 410.
@@ -44,50 +47,81 @@ func (e *ear) RoundTrip(request *http.Request) (*http.Response, error) {
 		say("watch")
 	}
 	if query.Get("watch") != "" {
-		response.Body = &overheard{ReadCloser: response.Body, say: say}
+		frames := strings.HasPrefix(response.Header.Get("Content-Type"), runtime.ContentTypeProtobuf)
+		response.Body = &overheard{ReadCloser: response.Body, say: say, frames: frames}
 	}
 	return response, nil
 }
 
-// overheard is a watch: one line of JSON for each event.
+// overheard is a watch: lines of JSON, or frames of protocol buffers with their length in front.
 type overheard struct {
 	io.ReadCloser
-	say  func(string)
-	rest []byte
+	say    func(string)
+	frames bool
+	rest   []byte
 }
 
 func (o *overheard) Read(into []byte) (int, error) {
 	count, err := o.ReadCloser.Read(into)
 	o.rest = append(o.rest, into[:count]...)
 	for {
-		end := bytes.IndexByte(o.rest, '\n')
-		if end < 0 {
+		event, rest, whole := o.cut()
+		if !whole {
 			return count, err
 		}
-		o.judge(o.rest[:end])
-		o.rest = o.rest[end+1:]
+		o.judge(event)
+		o.rest = rest
 	}
 }
 
-func (o *overheard) judge(event []byte) {
-	var told struct {
-		Type   string
-		Object struct {
-			Code     int
-			Metadata metav1.ObjectMeta
+// cut takes off the first event, if it is there whole.
+func (o *overheard) cut() (event, rest []byte, whole bool) {
+	const head = 4
+	if !o.frames {
+		return bytes.Cut(o.rest, []byte("\n"))
+	}
+	if len(o.rest) < head {
+		return nil, nil, false
+	}
+	end := head + int(binary.BigEndian.Uint32(o.rest))
+	if len(o.rest) < end {
+		return nil, nil, false
+	}
+	return o.rest[head:end], o.rest[end:], true
+}
+
+func (o *overheard) judge(octets []byte) {
+	var event metav1.WatchEvent
+	var object metav1.PartialObjectMetadata
+	var status metav1.Status
+	if o.frames {
+		var body runtime.Unknown
+		if event.Unmarshal(octets) != nil || body.Unmarshal(event.Object.Raw[len("k8s\x00"):]) != nil {
+			return
+		}
+		if event.Type == "ERROR" {
+			_ = status.Unmarshal(body.Raw)
+		} else {
+			_ = object.Unmarshal(body.Raw)
+		}
+	} else {
+		if json.Unmarshal(octets, &event) != nil {
+			return
+		}
+		if event.Type == "ERROR" {
+			_ = json.Unmarshal(event.Object.Raw, &status)
+		} else {
+			_ = json.Unmarshal(event.Object.Raw, &object)
 		}
 	}
-	if json.Unmarshal(event, &told) != nil {
-		return
-	}
 	switch {
-	case told.Type == "ERROR" && told.Object.Code == http.StatusGone:
+	case event.Type == "ERROR" && status.Code == http.StatusGone:
 		o.say("gone")
-	case told.Type == "ERROR":
+	case event.Type == "ERROR":
 		o.say("error")
-	case told.Type == "BOOKMARK" && told.Object.Metadata.Annotations[metav1.InitialEventsAnnotationKey] == "true":
+	case event.Type == "BOOKMARK" && object.Annotations[metav1.InitialEventsAnnotationKey] == "true":
 		o.say("that is all")
-	case told.Type == "BOOKMARK":
+	case event.Type == "BOOKMARK":
 		o.say("bookmark")
 	}
 }

@@ -12,7 +12,6 @@
 pub(crate) mod event;
 pub(crate) mod published;
 
-mod blank;
 mod cells;
 mod columns;
 mod decode;
@@ -44,8 +43,7 @@ use fields::Fields as _;
 pub(crate) use kind::Kind;
 
 /// All built-in kinds, group by group. Made once: what they are does not change while the program runs.
-static ALL: LazyLock<Vec<Resource>> =
-    LazyLock::new(|| kind::ALL.into_iter().map(resource).collect());
+static ALL: LazyLock<Vec<Resource>> = LazyLock::new(|| Kind::all().map(resource).collect());
 
 /// All built-in kinds, group by group.
 pub(crate) fn resources() -> Vec<Resource> {
@@ -89,6 +87,11 @@ pub(crate) fn changes_generation(resource: &Resource, new: &Object, old: &Object
     if let Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration = kind {
         return differs("webhooks");
     }
+    if let Kind::Stored(_) = kind {
+        let asked = |field: &&String| !matches!(field.as_str(), "metadata" | "status");
+        let mut fields = new.keys().chain(old.keys()).filter(asked);
+        return fields.any(|field| differs(field));
+    }
     // Controllers of Deployments read annotations.
     differs("spec") || kind == Kind::Deployment && differs("metadata.annotations")
 }
@@ -107,9 +110,7 @@ pub(crate) fn default(resource: &Resource, object: &mut Object) {
 
 /// The object of a kind that has nothing in it; nothing if the kind is not built in.
 pub(crate) fn blank(resource: &Resource) -> Option<Object> {
-    let Value::Object(mut blank) = blank::of(Kind::of(resource)?) else {
-        return None;
-    };
+    let mut blank = defaults::blank(Kind::of(resource)?);
     blank.insert("metadata".to_owned(), Value::Object(Object::new()));
     Some(blank)
 }
@@ -212,7 +213,7 @@ fn resource(kind: Kind) -> Resource {
             categories: owned(facts.categories),
         },
         scope: facts.scope,
-        version: kind::VERSION.to_owned(),
+        version: facts.version.to_owned(),
         schema: Arc::new(structure::read(&definitions::all().inlined(kind))),
         openapi: Arc::new(published::of(kind)),
         columns: columns::of(kind).into(),

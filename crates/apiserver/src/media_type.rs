@@ -1,6 +1,6 @@
 //! Which form an answer takes, and which form a body is in.
 //!
-//! A client says in `Accept` what it can read: a format (JSON, YAML) and a view of the objects (as
+//! A client says in `Accept` what it can read: a format (JSON, YAML, protocol buffers) and a view of the objects (as
 //! they are, as a table, metadata only). The choice is kube-apiserver's, oddities included: weights
 //! order the wishes but a weight of zero does not forbid, and a wish that cannot be met is passed over
 //! in silence as long as another can be.
@@ -15,6 +15,7 @@ mod tests;
 use serde_json::json;
 
 use crate::refusal::Refusal;
+use crate::resource::Origin;
 use accept::Clause;
 
 /// The formats that bodies are written in.
@@ -22,6 +23,8 @@ use accept::Clause;
 pub(crate) enum Format {
     Json,
     Yaml,
+    /// Which built-in kinds are told in, and metadata of all kinds; tables and custom kinds are not.
+    Protobuf,
 }
 
 /// How objects are shown.
@@ -49,7 +52,7 @@ pub(crate) enum MetaVersion {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Endpoint {
     /// Objects, which have every view but the aggregated one.
-    Objects,
+    Objects(Origin),
     /// `/api` and `/apis`.
     DiscoveryRoot,
     /// Everything else: one document, as it is.
@@ -80,39 +83,34 @@ pub(crate) fn negotiate(accept: &str, endpoint: Endpoint) -> Result<Answer, Refu
     answers.next().ok_or_else(Refusal::not_acceptable)
 }
 
-/// What the framework in front of kube-apiserver's built-in kinds asks before anything else: that one of the
-/// media types is spelled out, or any will do. `application/*` will not.
-pub(crate) fn check_essence(accept: &str) -> Result<(), Refusal> {
+/// What the framework in front of kube-apiserver's built-in kinds and documents asks before anything else: that one of the
+/// media types that are `available` is spelled out, or any will do. `application/*` will not.
+pub(crate) fn check_essence(accept: &str, available: &str) -> Result<(), Refusal> {
     let spelled = |clause: &str| {
         let essence = clause.split(';').next().unwrap_or_default().trim();
-        matches!(
-            essence,
-            "*/*" | "application/json" | "application/yaml" | PROTOBUF
-        )
+        essence == "*/*" || available.split(", ").any(|available| available == essence)
     };
     if accept.is_empty() || accept.split(',').any(spelled) {
         return Ok(());
     }
-    let message =
-        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml";
     let refusal = Refusal {
-        message: message.to_owned(),
+        message: format!("406: Not Acceptable\n\nAvailable representations: {available}"),
         ..Refusal::not_acceptable()
     };
     Err(refusal.with_details(json!({})))
 }
 
-/// Understood as a wish, never granted.
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// The same for a watch, which is a stream of JSON; YAML has no way to tell events apart.
-pub(crate) fn negotiate_stream(accept: &str) -> Result<Answer, Refusal> {
-    let answer = negotiate(accept, Endpoint::Objects)?;
+/// The same for a watch; YAML has no way to tell events apart.
+pub(crate) fn negotiate_stream(accept: &str, origin: Origin) -> Result<Answer, Refusal> {
+    let answer = negotiate(accept, Endpoint::Objects(origin))?;
     match answer.format {
-        Format::Json => Ok(answer),
+        Format::Json | Format::Protobuf => Ok(answer),
         Format::Yaml => Err(Refusal {
-            message: "only the following media types are accepted: application/json;stream=watch"
-                .to_owned(),
+            message: format!(
+                "only the following media types are accepted: application/json;stream=watch, {PROTOBUF};stream=watch"
+            ),
             ..Refusal::not_acceptable()
         }),
     }
@@ -132,6 +130,7 @@ pub(crate) fn body_format(content_type: &str) -> Result<Format, Refusal> {
         "" if content_type.is_empty() => Ok(Format::Json),
         "application/json" if well_formed => Ok(Format::Json),
         "application/yaml" if well_formed => Ok(Format::Yaml),
+        PROTOBUF if well_formed => Ok(Format::Protobuf),
         _ => Err(Refusal::unsupported_media_type(ACCEPTED)),
     }
 }
@@ -153,6 +152,15 @@ impl Format {
         match self {
             Self::Json => "application/json",
             Self::Yaml => "application/yaml",
+            Self::Protobuf => PROTOBUF,
+        }
+    }
+
+    /// The `Content-Type` of watches.
+    pub(crate) fn stream_type(self) -> String {
+        match self {
+            Self::Json => self.content_type().to_owned(),
+            Self::Yaml | Self::Protobuf => format!("{};stream=watch", self.content_type()),
         }
     }
 }
@@ -182,14 +190,19 @@ impl MetaVersion {
     }
 }
 
-/// What bodies may be in.
-const ACCEPTED: &str = "application/json, application/yaml";
+/// What objects of custom kinds may be in.
+pub(crate) const TEXT: &str = "application/json, application/yaml";
+
+/// What bodies may be in, and answers.
+pub(crate) const ACCEPTED: &str =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 /// The form that one clause asks for, if it can be had here.
 fn answer(clause: &Clause<'_>, endpoint: Endpoint) -> Option<Answer> {
     let format = match (clause.kind, clause.subtype) {
         ("application", "json" | "*") | ("*", "*") => Format::Json,
         ("application", "yaml") => Format::Yaml,
+        ("application", "vnd.kubernetes.protobuf") => Format::Protobuf,
         _ => return None,
     };
     let served = |key: &str, values: &[&str]| {
@@ -197,7 +210,7 @@ fn answer(clause: &Clause<'_>, endpoint: Endpoint) -> Option<Answer> {
         value.is_empty() || values.contains(&value)
     };
     let versions: &[&str] = match endpoint {
-        Endpoint::Objects => &["v1"],
+        Endpoint::Objects(_) => &["v1"],
         Endpoint::DiscoveryRoot | Endpoint::Document => &[],
     };
     if !served("stream", &["watch"]) || !served("sv", versions) {
@@ -208,6 +221,9 @@ fn answer(clause: &Clause<'_>, endpoint: Endpoint) -> Option<Answer> {
         return None;
     }
     let view = view(clause, endpoint)?;
+    if format == Format::Protobuf && !has_protobuf(view, endpoint) {
+        return None;
+    }
     let pretty = clause.parameter("pretty") == Some("1");
     Some(Answer {
         format,
@@ -216,17 +232,26 @@ fn answer(clause: &Clause<'_>, endpoint: Endpoint) -> Option<Answer> {
     })
 }
 
+/// Whether a view can be told in protocol buffers.
+fn has_protobuf(view: View, endpoint: Endpoint) -> bool {
+    match view {
+        View::Plain => endpoint != Endpoint::Objects(Origin::Custom),
+        View::Table(_) => false,
+        View::Metadata(_) | View::MetadataList(_) | View::AggregatedDiscovery => true,
+    }
+}
+
 fn view(clause: &Clause<'_>, endpoint: Endpoint) -> Option<View> {
     let [group, version, kind] = ["g", "v", "as"].map(|key| clause.parameter(key));
     if group.is_none() && version.is_none() && kind.is_none() {
         return Some(View::Plain);
     }
     match (endpoint, group?, version?, kind?) {
-        (Endpoint::Objects, "meta.k8s.io", version, kind) => meta_view(version, kind),
+        (Endpoint::Objects(_), "meta.k8s.io", version, kind) => meta_view(version, kind),
         (Endpoint::DiscoveryRoot, "apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList") => {
             Some(View::AggregatedDiscovery)
         }
-        (Endpoint::Objects | Endpoint::DiscoveryRoot | Endpoint::Document, _, _, _) => None,
+        (Endpoint::Objects(_) | Endpoint::DiscoveryRoot | Endpoint::Document, _, _, _) => None,
     }
 }
 

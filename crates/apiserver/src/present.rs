@@ -2,12 +2,12 @@
 //!
 //! Stored objects are JSON already; an answer is made by putting the words that say what they are in front, and lists
 //! and watches by putting such answers one after another. Only other views (tables, metadata alone,
-//! YAML) parse anything. The lines of watches are in `present/event.rs`, the pieces of lists in `present/list.rs`.
+//! YAML, protocol buffers) parse anything. The lines of watches are in `present/event.rs`, the pieces of lists in `present/list.rs`.
 
 mod event;
 mod list;
 
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::{BufMut, Bytes, BytesMut};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -19,6 +19,7 @@ use crate::refusal::Refusal;
 use crate::resource::{Origin, Resource};
 use crate::store::Stored;
 use crate::table::{Headers, IncludeObject, Tabulator, partial};
+use wire::TypeMeta;
 
 pub(crate) use event::{EventEncoder, Lines};
 pub(crate) use list::List;
@@ -50,7 +51,7 @@ impl Presentation {
                 tabulator.object(&object, Headers::Shown)
             }
         };
-        Ok(document(self.form, &value))
+        document(self.form, &value)
     }
 
     /// A list.
@@ -63,6 +64,17 @@ impl Presentation {
         }
         if self.is_as_stored(resource) {
             return Ok(List::plain(resource, page.items, &metadata));
+        }
+        if plain && self.form.format == Format::Protobuf {
+            let of = TypeMeta {
+                api_version: &resource.api_version(),
+                kind: &resource.names.list_kind,
+            };
+            let items = page.items.iter();
+            let items = items.map(|stored| Value::Object(resource.show(stored.object())));
+            let octets = wire::encode_list(of, &metadata, items);
+            let octets = octets.ok_or_else(Refusal::not_acceptable)?;
+            return Ok(List::whole(octets.into()));
         }
         let objects = || {
             page.items
@@ -80,7 +92,7 @@ impl Presentation {
                 tabulator.list(&objects(), &metadata)
             }
         };
-        Ok(List::whole(document(self.form, &value)))
+        document(self.form, &value).map(List::whole)
     }
 
     /// Whether what is stored can be answered with as it is.
@@ -93,14 +105,17 @@ impl Presentation {
     }
 }
 
-/// Anything else.
-pub(crate) fn document(form: media_type::Answer, value: &Value) -> Bytes {
+/// Anything else. Not all of it can be told in protocol buffers.
+pub(crate) fn document(form: media_type::Answer, value: &Value) -> Result<Bytes, Refusal> {
     let infallible = "JSON values have no way to fail";
-    match form.format {
+    Ok(match form.format {
         Format::Json if form.pretty => serde_json::to_vec_pretty(value).expect(infallible).into(),
         Format::Json => serde_json::to_vec(value).expect(infallible).into(),
         Format::Yaml => serde_saphyr::to_string(value).expect(infallible).into(),
-    }
+        Format::Protobuf => wire::encode(value)
+            .ok_or_else(Refusal::not_acceptable)?
+            .into(),
+    })
 }
 
 /// More than the words in front of an object take.
@@ -110,14 +125,14 @@ const HEAD_MAX: usize = 256;
 const ITEMS_END: &[u8] = b"]}";
 
 /// The JSON of an object with `kind` and `apiVersion` in front.
-fn put_object(bytes: &mut BytesMut, resource: &Resource, stored: &Stored) {
+fn put_object(bytes: &mut impl BufMut, resource: &Resource, stored: &Stored) {
     put_head(bytes, resource);
     // An object always has metadata, so there is something after the brace.
     bytes.put_slice(&stored.json()[1..]);
 }
 
 /// The brace of an object, and what it is.
-fn put_head(bytes: &mut BytesMut, resource: &Resource) {
+fn put_head(bytes: &mut impl BufMut, resource: &Resource) {
     bytes.put_slice(b"{\"kind\":");
     put_text(bytes, &resource.names.kind);
     bytes.put_slice(b",\"apiVersion\":");
@@ -125,7 +140,7 @@ fn put_head(bytes: &mut BytesMut, resource: &Resource) {
     bytes.put_u8(b',');
 }
 
-fn put_text(bytes: &mut BytesMut, text: &str) {
+fn put_text(bytes: &mut impl BufMut, text: &str) {
     let json = serde_json::to_vec(text).expect("a text has no way to fail");
     bytes.put_slice(&json);
 }

@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::media_type::ACCEPTED;
+
 /// Why a request was not carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refusal {
@@ -124,7 +126,7 @@ impl Refusal {
         Self::plain(
             406,
             "NotAcceptable",
-            "only the following media types are accepted: application/json, application/yaml",
+            format!("only the following media types are accepted: {ACCEPTED}"),
         )
     }
 

@@ -72,8 +72,8 @@ impl Verb {
     pub(crate) fn of(method: &Method, target: &Target, query: &Query) -> Result<Self, Refusal> {
         let named = target.name.is_some();
         match (method.as_str(), named) {
-            ("GET", _) if query.flag("watch") => Ok(Self::Watch),
             ("GET", true) => Ok(Self::Get),
+            ("GET", false) if query.flag("watch") => Ok(Self::Watch),
             ("GET", false) => Ok(Self::List),
             ("POST", false) => Ok(Self::Create),
             ("POST", true) if target.subresource.is_some() => Ok(Self::Create),

@@ -17,8 +17,6 @@ pub(crate) struct Selection {
     resource: Arc<Resource>,
     labels: LabelSelector,
     fields: FieldSelector,
-    /// The one object that the path names.
-    name: Option<String>,
 }
 
 impl Selection {
@@ -27,33 +25,21 @@ impl Selection {
             resource: Arc::clone(resource),
             labels: LabelSelector::parse(&options.labels)?,
             fields: FieldSelector::parse(&options.fields, resource)?,
-            name: None,
         })
-    }
-
-    /// Only the object with this name, besides what the options say.
-    #[must_use]
-    pub(crate) fn named(self, name: &str) -> Self {
-        Self {
-            name: Some(name.to_owned()),
-            ..self
-        }
     }
 
     /// Whether every object matches.
     pub(crate) fn is_everything(&self) -> bool {
-        self.labels.is_empty() && self.fields.is_empty() && self.name.is_none()
+        self.labels.is_empty() && self.fields.is_empty()
     }
 
     /// Whether there is one object at most.
     pub(crate) fn is_of_one(&self) -> bool {
-        self.name.is_some() || self.fields.names_one()
+        self.fields.names_one()
     }
 
     pub(crate) fn matches(&self, place: &Place, stored: &Stored) -> bool {
-        self.name.as_deref().is_none_or(|name| name == &*place.name)
-            && self.labels.matches(|key| stored.label(key))
-            && self.matches_fields(place, stored)
+        self.labels.matches(|key| stored.label(key)) && self.matches_fields(place, stored)
     }
 
     /// The object is parsed only for fields that its place does not tell.

@@ -7,6 +7,7 @@ mod documents;
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::fmt::Write as _;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -32,6 +33,7 @@ use crate::stream::Watch;
 use crate::table::IncludeObject;
 use crate::tokens::Signer;
 use crate::user::User;
+use wire::TypeMeta;
 
 pub(crate) use documents::Documents;
 
@@ -142,27 +144,29 @@ impl Service {
         B: HttpBody<Data: Send> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let (kind, origin) = self.kind(&target)?;
+        let kind = self.kind(&target)?;
         let verb = Verb::of(method, &target, &query)?;
-        if origin == Origin::Builtin {
-            media_type::check_essence(&headers.accept)?;
+        if kind.origin == Origin::Builtin {
+            media_type::check_essence(&headers.accept, media_type::ACCEPTED)?;
         }
         let form = match verb {
-            Verb::Watch => media_type::negotiate_stream(&headers.accept)?,
+            Verb::Watch => media_type::negotiate_stream(&headers.accept, kind.origin)?,
             Verb::Get
             | Verb::List
             | Verb::Create
             | Verb::Update
             | Verb::Patch
             | Verb::Delete
-            | Verb::DeleteCollection => media_type::negotiate(&headers.accept, Endpoint::Objects)?,
+            | Verb::DeleteCollection => {
+                media_type::negotiate(&headers.accept, Endpoint::Objects(kind.origin))?
+            }
         };
         let form = media_type::Answer {
             pretty: form.pretty || headers.pretty,
             ..form
         };
         let include = IncludeObject::parse(query.text("includeObject").unwrap_or_default())?;
-        let (body, patch) = read_body(verb, headers, body, &kind, origin).await?;
+        let (body, patch) = read_body(verb, headers, body, &kind).await?;
         let user_agent = headers.user_agent.clone();
         let now = self.shared.clock.now();
         let call = Call {
@@ -195,7 +199,7 @@ impl Service {
             Content::Document { code, value } => respond(
                 code,
                 form.format.content_type(),
-                present::document(form, &value),
+                present::document(form, &value)?,
             ),
             Content::Token {
                 key,
@@ -207,28 +211,32 @@ impl Service {
                 respond(
                     201,
                     form.format.content_type(),
-                    present::document(form, &value),
+                    present::document(form, &value)?,
                 )
             }
             Content::Watch(subscription) => {
                 let resource = Arc::clone(&subscription.resource);
-                let encoder = EventEncoder::new(form.view, resource, include);
+                let encoder = EventEncoder::new(form, resource, include);
                 let watch = Watch::new(Arc::clone(&self.shared), subscription, encoder);
-                streamed("application/json", watch)
+                streamed(&form.format.stream_type(), watch)
             }
         };
         warn(&mut response, &warnings);
         Ok(response)
     }
 
-    /// What objects at a target are called, for refusals of bodies that cannot be read.
-    fn kind(&self, target: &Target) -> Result<(String, Origin), Refusal> {
+    /// What objects at a target are called.
+    fn kind(&self, target: &Target) -> Result<Named, Refusal> {
         let engine = self.shared.engine();
         let resource = engine
             .catalog()
             .find(&target.group, &target.version, &target.plural);
         let resource = resource.ok_or_else(Refusal::no_such_path)?;
-        Ok((resource.names.kind.clone(), resource.origin))
+        Ok(Named {
+            api_version: resource.api_version(),
+            kind: resource.names.kind.clone(),
+            origin: resource.origin,
+        })
     }
 }
 
@@ -290,33 +298,41 @@ impl Headers {
     }
 }
 
+/// What objects at a target are called: what a body is when it does not say so, and what refusals of one say.
+struct Named {
+    api_version: String,
+    kind: String,
+    origin: Origin,
+}
+
 /// Reads the body of a request, if its verb has one, as what the headers say it is.
 async fn read_body<B>(
     verb: Verb,
     headers: &Headers,
     body: B,
-    kind: &str,
-    origin: Origin,
+    named: &Named,
 ) -> Result<(Option<Body>, Option<Patch>), Refusal>
 where
     B: HttpBody<Data: Send> + Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let (language, patch) = match verb {
+    let (format, patch) = match verb {
         Verb::Get | Verb::List | Verb::Watch => return Ok((None, None)),
         Verb::Patch => {
-            let patch = Patch::negotiate(&headers.content_type, origin)?;
-            let language = match patch {
-                Patch::Change(_) => Language::Json,
-                Patch::Apply => Language::Yaml,
+            let patch = Patch::negotiate(&headers.content_type, named.origin)?;
+            let format = match patch {
+                Patch::Change(_) => Format::Json,
+                Patch::Apply => Format::Yaml,
             };
-            (language, Some(patch))
+            (format, Some(patch))
         }
         Verb::Create | Verb::Update | Verb::Delete | Verb::DeleteCollection => {
-            match media_type::body_format(&headers.content_type)? {
-                Format::Json => (Language::Json, None),
-                Format::Yaml => (Language::Yaml, None),
+            let format = media_type::body_format(&headers.content_type)?;
+            let is_object = matches!(verb, Verb::Create | Verb::Update);
+            if format == Format::Protobuf && is_object && named.origin == Origin::Custom {
+                return Err(Refusal::unsupported_media_type(media_type::TEXT));
             }
+            (format, None)
         }
     };
     let bytes = Limited::new(body, body::BYTES_MAX)
@@ -332,14 +348,81 @@ where
     if bytes.is_empty() && matches!(verb, Verb::Delete | Verb::DeleteCollection) {
         return Ok((None, None));
     }
+    let language = match format {
+        Format::Json => Language::Json,
+        Format::Yaml => Language::Yaml,
+        Format::Protobuf => return Ok((Some(decode(verb, named, &bytes)?), None)),
+    };
     let body = Body::parse(&bytes, language).map_err(|why| match patch {
         Some(Patch::Apply) => Refusal::bad_request(format!(
             "error decoding YAML: error converting YAML to JSON: yaml: {why}"
         )),
-        Some(Patch::Change(_)) | None => unreadable(verb, kind, &why, &bytes),
+        Some(Patch::Change(_)) | None => unreadable(verb, &named.kind, &why, &bytes),
     })?;
     Ok((Some(body), patch))
 }
+
+/// Reads a body in protocol buffers.
+fn decode(verb: Verb, named: &Named, octets: &[u8]) -> Result<Body, Refusal> {
+    let Named {
+        api_version, kind, ..
+    } = named;
+    let usually = match verb {
+        Verb::Delete | Verb::DeleteCollection => TypeMeta {
+            api_version: "meta.k8s.io/v1",
+            kind: "DeleteOptions",
+        },
+        Verb::Get | Verb::List | Verb::Watch | Verb::Create | Verb::Update | Verb::Patch => {
+            TypeMeta { api_version, kind }
+        }
+    };
+    match wire::decode(octets, usually) {
+        Ok(value) => Ok(Body {
+            value,
+            ..Body::default()
+        }),
+        Err(why) => Err(undecodable(verb, kind, &why, octets)),
+    }
+}
+
+fn undecodable(verb: Verb, kind: &str, why: &wire::Error, octets: &[u8]) -> Refusal {
+    let message = match (verb, &why.says) {
+        (Verb::Delete | Verb::DeleteCollection, _) => why.to_string(),
+        (_, Some((api_version, said))) => {
+            let version = api_version.rsplit('/').next().unwrap_or_default();
+            format!("{said} in version {version:?} cannot be handled as a {kind}: {why}")
+        }
+        (_, None) => format!(
+            "the object provided is unrecognized (must be of type {kind}): {why} ({})",
+            summary(octets)
+        ),
+    };
+    Refusal::bad_request(message)
+}
+
+/// The first octets of a body, in the form that kube-apiserver shows them in.
+fn summary(octets: &[u8]) -> String {
+    if octets.is_empty() {
+        return "<empty>".to_owned();
+    }
+    let shown = &octets[..octets.len().min(SUMMARY_MAX)];
+    let mut text = if octets.starts_with(b"{") {
+        String::from_utf8_lossy(shown).into_owned()
+    } else {
+        let mut text = String::new();
+        for octet in shown {
+            let _infallible = write!(text, "{octet:02x}");
+        }
+        text
+    };
+    if octets.len() > SUMMARY_MAX {
+        text.push_str(" ...");
+    }
+    text
+}
+
+/// How much of a body in protocol buffers is shown in the refusal.
+const SUMMARY_MAX: usize = 30;
 
 fn unreadable(verb: Verb, kind: &str, why: &str, bytes: &[u8]) -> Refusal {
     match verb {
@@ -420,11 +503,11 @@ pub(crate) fn refuse(refusal: &Refusal, headers: &Headers) -> Response<ResponseB
         pretty: form.pretty || headers.pretty,
         ..form
     };
-    let mut response = respond(
-        refusal.code,
-        form.format.content_type(),
-        present::document(form, &refusal.status()),
-    );
+    let status = refusal.status();
+    let told = present::document(form, &status).map(|bytes| (form.format, bytes));
+    // What a webhook calls a status need not be one.
+    let (format, bytes) = told.unwrap_or_else(|_| (json.format, status.to_string().into()));
+    let mut response = respond(refusal.code, format.content_type(), bytes);
     warn(&mut response, refusal.warnings());
     if refusal.code == 504 {
         response

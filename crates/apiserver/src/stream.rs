@@ -124,7 +124,7 @@ impl Watch {
             Ok(events) => Some(self.encoder.encode(&events, &self.shared.clock)),
             Err(lagging) => {
                 self.over = true;
-                Some(EventEncoder::error(&lagging.refusal()))
+                Some(self.encoder.error(&lagging.refusal()))
             }
         }
     }

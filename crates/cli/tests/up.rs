@@ -54,10 +54,6 @@ fn wrong_flags_are_wrong_usage() {
             &["--allow-address", "10.0.0.1/8"],
             "the range is 10.0.0.0/8",
         ),
-        (
-            &["--valid-for", "15m"],
-            "--valid-for must be shorter than --requeue-time",
-        ),
         (&["--nonsense"], "--nonsense"),
     ] {
         let stderr = check(&[&["up"], flags].concat(), 2);

@@ -12,10 +12,12 @@ mod words;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use testkit::control_plane::clients;
 
-use crate::run::root;
+use crate::run::{output, root};
 
 /// Folders in which every file is generated.
 const OWNED: [&str; 2] = ["deploy/crds", "docs/reference/api"];
@@ -23,12 +25,20 @@ const OWNED: [&str; 2] = ["deploy/crds", "docs/reference/api"];
 /// What the first line of every generated file says.
 const NOTICE: &str = "Written by `cargo xtask generate` from the Rust types. Change those instead.";
 
+/// What Kubernetes' kinds look like in protocol buffers: told by a Go program from their types there.
+const FACTS: &str = "crates/wire/src/facts.txt";
+
 /// Contents by path from the root.
 type Files = BTreeMap<String, String>;
 
 /// Brings the generated files up to date.
 pub(crate) fn write() -> Result<()> {
-    let wanted = wanted()?;
+    let mut wanted = wanted()?;
+    // The check does without, so that it needs no Go; a test compares this one.
+    match facts() {
+        Ok(facts) => drop(wanted.insert(FACTS.to_owned(), facts)),
+        Err(error) => eprintln!("left as it is: {FACTS}: {error:#}"),
+    }
     for path in outdated(&wanted, &present(root(), &wanted)?) {
         let file = root().join(&path);
         if let Some(text) = wanted.get(&path) {
@@ -86,6 +96,10 @@ fn wanted() -> Result<Files> {
     files.insert("docs/reference/conditions.md".to_owned(), words::page());
     files.insert("docs/reference/keys.md".to_owned(), keys::page(root())?);
     Ok(files)
+}
+
+fn facts() -> Result<String> {
+    output(Command::new(clients::wire()?).arg("facts"))
 }
 
 /// The generated files as they are: those that are wanted, and whatever else lies in our folders.

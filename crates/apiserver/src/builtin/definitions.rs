@@ -15,7 +15,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::extensions;
-use super::kind::{self, Kind};
+use super::kind::Kind;
 
 /// Types by their full name, such as `io.k8s.api.core.v1.Secret`.
 pub(super) struct Definitions {
@@ -55,7 +55,7 @@ impl Definitions {
     fn new() -> Self {
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         let mut roots = BTreeMap::new();
-        for kind in kind::ALL {
+        for kind in Kind::all() {
             let reference = (kind.facts().schema)(&mut generator).to_value();
             let name = referred(&reference).expect("schemars refers to types that have a name");
             roots.insert(kind, name.to_owned());
@@ -74,6 +74,11 @@ impl Definitions {
     /// The name of a kind's type.
     pub(super) fn root(&self, kind: Kind) -> &str {
         &self.roots[&kind]
+    }
+
+    /// All types by name.
+    pub(super) fn types(&self) -> &Map<String, Value> {
+        &self.types
     }
 
     /// A type by its name.
@@ -165,13 +170,5 @@ fn leave_out_metadata(schema: &mut Value) {
         && let Some(schema) = schema.as_object_mut()
     {
         schema.remove("required");
-    }
-}
-
-#[cfg(test)]
-impl Definitions {
-    /// All types by name.
-    pub(super) fn types(&self) -> &Map<String, Value> {
-        &self.types
     }
 }

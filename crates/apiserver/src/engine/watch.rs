@@ -91,10 +91,6 @@ impl Engine {
     pub(super) fn watch(&self, resource: &Arc<Resource>, call: &Call) -> Result<Answer, Refusal> {
         let options = ListOptions::for_watch(&call.query)?;
         let selection = Selection::new(resource, &options)?;
-        let selection = match &call.target.name {
-            Some(name) => selection.named(name),
-            None => selection,
-        };
         let namespace = call.target.place.namespace().map(str::to_owned);
         let mut subscription = Subscription {
             kind: resource.key_kind(),

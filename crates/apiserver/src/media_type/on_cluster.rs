@@ -2,22 +2,14 @@
 
 use testkit::control_plane::{self, Identity};
 
-use super::tests::OBJECTS;
+use super::tests::{OBJECTS, PROTOBUF};
 use super::{Endpoint, body_format, negotiate, negotiate_stream};
 use crate::refusal::Refusal;
+use crate::resource::Origin;
 use crate::table::fixtures::{self, Question};
 
 const GROUP: &str = "media.example.org";
 const GADGETS: &str = "/apis/media.example.org/v1/namespaces/default/gadgets";
-
-/// The real API also speaks protobuf, and says so.
-fn without_protobuf(message: &str) -> String {
-    let more =
-        ["", ";stream=watch"].map(|end| format!(", application/vnd.kubernetes.protobuf{end}"));
-    more.iter().rev().fold(message.to_owned(), |message, more| {
-        message.replace(more, "")
-    })
-}
 
 async fn client() -> kube::Client {
     let plane = control_plane::shared().await;
@@ -34,7 +26,7 @@ fn check(question: &str, real: (u16, String, String), ours: Result<String, Refus
         Ok(expected) => assert_eq!((code, content_type), (200, expected), "{question}"),
         Err(refusal) => {
             let status: serde_json::Value = serde_saphyr::from_str(&text).unwrap();
-            let message = without_protobuf(status["message"].as_str().unwrap());
+            let message = status["message"].as_str().unwrap().to_owned();
             assert_eq!(
                 (code, message),
                 (refusal.code, refusal.message),
@@ -47,10 +39,20 @@ fn check(question: &str, real: (u16, String, String), ours: Result<String, Refus
 #[tokio::test]
 async fn the_form_of_lists_is_the_real_one() {
     let client = client().await;
-    for (accept, _) in OBJECTS {
+    let accepts = OBJECTS.map(|(accept, _)| accept);
+    for accept in accepts
+        .into_iter()
+        .chain(PROTOBUF.map(|(accept, ..)| accept))
+    {
         let real = Question::get(GADGETS, accept).ask(&client).await;
-        let ours = negotiate(accept, Endpoint::Objects).map(super::Answer::content_type);
-        check(accept, real, ours);
+        let ours = negotiate(accept, Endpoint::Objects(Origin::Custom));
+        check(accept, real, ours.map(super::Answer::content_type));
+    }
+    for (accept, ..) in PROTOBUF {
+        let path = "/api/v1/namespaces/default/configmaps";
+        let real = Question::get(path, accept).ask(&client).await;
+        let ours = negotiate(accept, Endpoint::Objects(Origin::Builtin));
+        check(accept, real, ours.map(super::Answer::content_type));
     }
 }
 
@@ -91,7 +93,8 @@ async fn the_form_of_watches_is_the_real_one() {
         "text/html",
     ] {
         let real = Question::get(&path, accept).ask(&client).await;
-        let ours = negotiate_stream(accept).map(super::Answer::content_type);
+        let ours = negotiate_stream(accept, Origin::Custom);
+        let ours = ours.map(|form| form.format.stream_type());
         check(accept, real, ours);
     }
 }

@@ -1,12 +1,14 @@
 //! Headers in, forms out.
 
 use crate::refusal::Refusal;
+use crate::resource::Origin;
 
-use super::{
-    Endpoint, Format, MetaVersion, View, body_format, is_pretty, negotiate, negotiate_stream,
-};
+use super::{Endpoint, Format, MetaVersion, View, body_format, is_pretty, negotiate};
 
 const TABLE: View = View::Table(MetaVersion::V1);
+const METADATA: View = View::Metadata(MetaVersion::V1);
+const BUILTIN: Endpoint = Endpoint::Objects(Origin::Builtin);
+const CUSTOM: Endpoint = Endpoint::Objects(Origin::Custom);
 
 /// The first is what kubectl sends to read a table.
 pub(super) const OBJECTS: [(&str, Option<(Format, View)>); 38] = [
@@ -101,7 +103,7 @@ pub(super) const OBJECTS: [(&str, Option<(Format, View)>); 38] = [
 #[test]
 fn the_dearest_wish_that_can_be_met_is() {
     for (accept, expected) in OBJECTS {
-        let answer = negotiate(accept, Endpoint::Objects).ok();
+        let answer = negotiate(accept, CUSTOM).ok();
         assert_eq!(
             answer.map(|answer| (answer.format, answer.view)),
             expected,
@@ -112,22 +114,88 @@ fn the_dearest_wish_that_can_be_met_is() {
 
 #[test]
 fn what_cannot_be_met_is_refused() {
-    let refusal = negotiate("text/html", Endpoint::Objects).unwrap_err();
+    let refusal = negotiate("text/html", BUILTIN).unwrap_err();
     assert_eq!((refusal.code, refusal.reason), (406, "NotAcceptable"));
     assert_eq!(
         refusal.message,
-        "only the following media types are accepted: application/json, application/yaml"
+        "only the following media types are accepted: application/json, application/yaml, \
+         application/vnd.kubernetes.protobuf"
     );
 }
 
+/// Wishes for protocol buffers, what a built-in kind answers with, and what a custom one does.
+type Forms = (&'static str, Option<(Format, View)>, Option<(Format, View)>);
+
+pub(super) const PROTOBUF: [Forms; 9] = [
+    (
+        "application/vnd.kubernetes.protobuf",
+        Some((Format::Protobuf, View::Plain)),
+        None,
+    ),
+    (
+        "application/vnd.kubernetes.protobuf,application/json",
+        Some((Format::Protobuf, View::Plain)),
+        Some((Format::Json, View::Plain)),
+    ),
+    (
+        "application/json,application/vnd.kubernetes.protobuf",
+        Some((Format::Json, View::Plain)),
+        Some((Format::Json, View::Plain)),
+    ),
+    (
+        "application/vnd.kubernetes.protobuf;stream=watch",
+        Some((Format::Protobuf, View::Plain)),
+        None,
+    ),
+    (
+        "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
+        None,
+        None,
+    ),
+    (
+        "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1;g=meta.k8s.io",
+        Some((Format::Json, TABLE)),
+        Some((Format::Json, TABLE)),
+    ),
+    (
+        "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+        Some((Format::Protobuf, METADATA)),
+        Some((Format::Protobuf, METADATA)),
+    ),
+    (
+        "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io,application/json",
+        Some((Format::Protobuf, View::MetadataList(MetaVersion::V1Beta1))),
+        Some((Format::Protobuf, View::MetadataList(MetaVersion::V1Beta1))),
+    ),
+    (
+        "application/vnd.kubernetes.protobuf;q=0.1,application/yaml;q=0.5",
+        Some((Format::Yaml, View::Plain)),
+        Some((Format::Yaml, View::Plain)),
+    ),
+];
+
 #[test]
-fn protobuf_falls_back_to_what_else_is_accepted() {
-    let accept = "application/vnd.kubernetes.protobuf,application/json";
-    assert_eq!(
-        negotiate(accept, Endpoint::Objects).unwrap().format,
-        Format::Json
-    );
-    assert!(negotiate("application/vnd.kubernetes.protobuf", Endpoint::Objects).is_err());
+fn built_in_kinds_are_told_in_protocol_buffers_and_metadata_of_all_kinds() {
+    for (accept, builtin, custom) in PROTOBUF {
+        let form = |endpoint| {
+            let answer = negotiate(accept, endpoint).ok()?;
+            Some((answer.format, answer.view))
+        };
+        assert_eq!((form(BUILTIN), form(CUSTOM)), (builtin, custom), "{accept}");
+    }
+}
+
+#[test]
+fn documents_are_told_in_protocol_buffers_too() {
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    for endpoint in [Endpoint::Document, Endpoint::DiscoveryRoot] {
+        let answer = negotiate(protobuf, endpoint).unwrap();
+        assert_eq!(answer.content_type(), protobuf);
+    }
+    let aggregated =
+        "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    let answer = negotiate(aggregated, Endpoint::DiscoveryRoot).unwrap();
+    assert_eq!(answer.content_type(), aggregated);
 }
 
 #[test]
@@ -157,15 +225,24 @@ fn discovery_is_aggregated_for_those_who_know_it() {
 }
 
 #[test]
-fn watches_speak_json() {
-    assert_eq!(negotiate_stream("").unwrap().view, View::Plain);
+fn watches_speak_json_and_protocol_buffers() {
+    let negotiate_stream = |accept| super::negotiate_stream(accept, Origin::Builtin);
+    let plain = negotiate_stream("").unwrap();
+    assert_eq!(plain.view, View::Plain);
+    assert_eq!(plain.format.stream_type(), "application/json");
+    let protobuf = negotiate_stream("application/vnd.kubernetes.protobuf").unwrap();
+    assert_eq!(
+        protobuf.format.stream_type(),
+        "application/vnd.kubernetes.protobuf;stream=watch"
+    );
     let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
     assert_eq!(negotiate_stream(table).unwrap().view, TABLE);
     assert!(negotiate_stream("application/json;stream=watch").is_ok());
     let refusal = negotiate_stream("application/yaml").unwrap_err();
     assert_eq!(
         refusal.message,
-        "only the following media types are accepted: application/json;stream=watch"
+        "only the following media types are accepted: application/json;stream=watch, \
+         application/vnd.kubernetes.protobuf;stream=watch"
     );
     for accept in ["application/yaml;stream=watch", "text/html"] {
         let refusal = negotiate_stream(accept).unwrap_err();
@@ -176,12 +253,12 @@ fn watches_speak_json() {
 #[test]
 fn people_get_indented_json() {
     assert!(
-        negotiate("application/json;pretty=1", Endpoint::Objects)
+        negotiate("application/json;pretty=1", BUILTIN)
             .unwrap()
             .pretty
     );
     assert!(
-        !negotiate("application/json;pretty=true", Endpoint::Objects)
+        !negotiate("application/json;pretty=true", BUILTIN)
             .unwrap()
             .pretty
     );
@@ -195,7 +272,7 @@ fn people_get_indented_json() {
 }
 
 #[test]
-fn bodies_are_json_or_yaml() {
+fn bodies_are_json_yaml_or_protocol_buffers() {
     for (content_type, expected) in [
         ("", Some(Format::Json)),
         ("application/json", Some(Format::Json)),
@@ -207,7 +284,10 @@ fn bodies_are_json_or_yaml() {
         ("application/json;x", None),
         ("text/plain", None),
         ("foo", None),
-        ("application/vnd.kubernetes.protobuf", None),
+        (
+            "application/vnd.kubernetes.protobuf",
+            Some(Format::Protobuf),
+        ),
     ] {
         assert_eq!(body_format(content_type).ok(), expected, "{content_type}");
     }
@@ -218,6 +298,7 @@ fn bodies_are_json_or_yaml() {
     );
     assert_eq!(
         refusal.message,
-        "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml"
+        "the body of the request was in an unknown format - accepted media types include: application/json, \
+         application/yaml, application/vnd.kubernetes.protobuf"
     );
 }

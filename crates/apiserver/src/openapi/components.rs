@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::builtin::published;
+use crate::builtin::{self, published};
 use crate::discovery::verbs;
 use crate::resource::{Origin, Resource};
 
@@ -63,7 +63,9 @@ pub(super) fn schemas(kinds: &[&Resource], paths: &Map<String, Value>) -> Map<St
     }
     let referred = referred.iter().map(String::as_str);
     schemas.append(&mut published::types(referred));
-    for resource in kinds {
+    // A type may be of a kind that is served elsewhere: claims in a StatefulSet are.
+    let builtin = builtin::resources();
+    for resource in builtin.iter().chain(kinds.iter().copied()) {
         if let Some(own) = schemas.get_mut(&schema_name(resource)) {
             own[GROUP_VERSION_KIND] = self::kinds(resource, &resource.names.kind);
         }

@@ -1,27 +1,27 @@
-//! The lines of watches.
+//! The lines of watches, or their frames in protocol buffers.
 //!
 //! Most watchers of a kind are told of a change in the same words. Whoever needs them first writes them, and the
 //! others share the bytes. Tables are the exception: the ages in them are of the moment they are read.
 
 use std::sync::{Arc, OnceLock};
 
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::{BufMut as _, Bytes};
 use serde_json::{Value, json};
 
 use super::{HEAD_MAX, put_object};
 use crate::builtin;
 use crate::clock::Clock;
 use crate::engine::{Event, EventType};
-use crate::media_type::{MetaVersion, View};
+use crate::media_type::{self, Format, MetaVersion, View};
 use crate::object::Object;
 use crate::refusal::Refusal;
 use crate::resource::Resource;
 use crate::store::Stored;
 use crate::table::{Headers, IncludeObject, Tabulator, partial};
 
-/// In how many ways one change is written for all: two versions of a kind, whole or metadata alone. Whoever wants
-/// yet another one writes it for itself.
-const LINES_MAX: usize = 4;
+/// In how many ways one change is written for all: two versions of a kind, whole or metadata alone, as JSON or as protocol
+/// buffers. A watch that wants yet another one writes it for itself.
+const LINES_MAX: usize = 8;
 
 /// The lines that tell of one change, as far as they have been written.
 #[derive(Debug)]
@@ -35,6 +35,7 @@ pub(crate) struct Lines {
 struct Line {
     resource: Arc<Resource>,
     view: CommonView,
+    format: Format,
     happened: EventType,
     bytes: Bytes,
 }
@@ -43,6 +44,7 @@ struct Line {
 #[derive(Debug)]
 pub(crate) struct EventEncoder {
     resource: Arc<Resource>,
+    format: Format,
     view: EventView,
 }
 
@@ -73,17 +75,25 @@ impl Lines {
         }
     }
 
-    fn line(&self, resource: &Arc<Resource>, view: CommonView, happened: EventType) -> Bytes {
-        let write = || view.line(resource, happened, &self.object);
+    fn line(
+        &self,
+        resource: &Arc<Resource>,
+        view: CommonView,
+        format: Format,
+        happened: EventType,
+    ) -> Bytes {
+        let write = || view.line(resource, format, happened, &self.object);
         for slot in &self.written {
             let line = slot.get_or_init(|| Line {
                 resource: Arc::clone(resource),
                 view,
+                format,
                 happened,
                 bytes: write(),
             });
-            let same_view = line.view == view && Arc::ptr_eq(&line.resource, resource);
-            if same_view && line.happened == happened {
+            let same_form = line.view == view && line.format == format;
+            let same_kind = Arc::ptr_eq(&line.resource, resource);
+            if same_form && same_kind && line.happened == happened {
                 return line.bytes.clone();
             }
         }
@@ -92,8 +102,12 @@ impl Lines {
 }
 
 impl EventEncoder {
-    pub(crate) fn new(view: View, resource: Arc<Resource>, include: IncludeObject) -> Self {
-        let view = match view {
+    pub(crate) fn new(
+        form: media_type::Answer,
+        resource: Arc<Resource>,
+        include: IncludeObject,
+    ) -> Self {
+        let view = match form.view {
             View::Plain | View::AggregatedDiscovery => EventView::Common(CommonView::Whole),
             View::Metadata(version) | View::MetadataList(version) => {
                 EventView::Common(CommonView::Metadata(version))
@@ -104,28 +118,29 @@ impl EventEncoder {
                 headers: Headers::Shown,
             },
         };
-        Self { resource, view }
+        Self {
+            resource,
+            format: form.format,
+            view,
+        }
     }
 
-    /// Events, a line each.
+    /// Events, a line or a frame each.
     pub(crate) fn encode(&mut self, events: &[Event], clock: &Clock) -> Bytes {
-        let mut bytes = BytesMut::new();
+        let mut bytes = Vec::new();
         for event in events {
             match event {
                 Event::Object(happened, stored) => {
-                    put_line(&mut bytes, happened.name(), |bytes| {
-                        self.put_stored(bytes, stored, clock);
-                    });
+                    self.put_stored(&mut bytes, *happened, stored, clock);
                 }
                 Event::Bookmark { revision, initial } => {
                     let object = bookmark(&self.resource, *revision, *initial);
-                    put_line(&mut bytes, "BOOKMARK", |bytes| {
-                        put_value(bytes, &self.show(object, clock));
-                    });
+                    let object = self.show(object, clock);
+                    put_event(&mut bytes, self.format, "BOOKMARK", &object);
                 }
             }
         }
-        bytes.freeze()
+        bytes.into()
     }
 
     /// What happened to the object that `lines` are about.
@@ -136,7 +151,7 @@ impl EventEncoder {
         clock: &Clock,
     ) -> Bytes {
         match self.view {
-            EventView::Common(view) => lines.line(&self.resource, view, happened),
+            EventView::Common(view) => lines.line(&self.resource, view, self.format, happened),
             EventView::Table { .. } => {
                 let event = Event::Object(happened, Arc::clone(&lines.object));
                 self.encode(&[event], clock)
@@ -144,17 +159,28 @@ impl EventEncoder {
         }
     }
 
-    /// The line that says why a watch ends.
-    pub(crate) fn error(refusal: &Refusal) -> Bytes {
-        format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", refusal.status()).into()
+    /// The event that says why a watch ends.
+    pub(crate) fn error(&self, refusal: &Refusal) -> Bytes {
+        let mut bytes = Vec::new();
+        put_event(&mut bytes, self.format, "ERROR", &refusal.status());
+        bytes.into()
     }
 
-    fn put_stored(&mut self, bytes: &mut BytesMut, stored: &Stored, clock: &Clock) {
+    fn put_stored(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        happened: EventType,
+        stored: &Stored,
+        clock: &Clock,
+    ) {
         match self.view {
-            EventView::Common(view) => view.put_stored(bytes, &self.resource, stored),
+            EventView::Common(view) => {
+                view.put_stored(bytes, &self.resource, self.format, happened, stored);
+            }
             EventView::Table { .. } => {
                 let object = self.resource.show(stored.object());
-                put_value(bytes, &self.show(object, clock));
+                let object = self.show(object, clock);
+                put_event(bytes, self.format, happened.name(), &object);
             }
         }
     }
@@ -176,19 +202,34 @@ impl EventEncoder {
 }
 
 impl CommonView {
-    fn line(self, resource: &Resource, happened: EventType, stored: &Stored) -> Bytes {
-        let mut bytes = BytesMut::with_capacity(stored.json().len() + HEAD_MAX);
-        put_line(&mut bytes, happened.name(), |bytes| {
-            self.put_stored(bytes, resource, stored);
-        });
-        bytes.freeze()
+    fn line(
+        self,
+        resource: &Resource,
+        format: Format,
+        happened: EventType,
+        stored: &Stored,
+    ) -> Bytes {
+        let mut bytes = Vec::with_capacity(stored.json().len() + HEAD_MAX);
+        self.put_stored(&mut bytes, resource, format, happened, stored);
+        bytes.into()
     }
 
-    fn put_stored(self, bytes: &mut BytesMut, resource: &Resource, stored: &Stored) {
-        if self == Self::Whole && resource.shows_as_kept() {
-            put_object(bytes, resource, stored);
+    fn put_stored(
+        self,
+        bytes: &mut Vec<u8>,
+        resource: &Resource,
+        format: Format,
+        happened: EventType,
+        stored: &Stored,
+    ) {
+        let as_kept = self == Self::Whole && resource.shows_as_kept();
+        if as_kept && format != Format::Protobuf {
+            put_line(bytes, happened.name(), |bytes| {
+                put_object(bytes, resource, stored)
+            });
         } else {
-            put_value(bytes, &self.show(resource.show(stored.object())));
+            let object = self.show(resource.show(stored.object()));
+            put_event(bytes, format, happened.name(), &object);
         }
     }
 
@@ -200,16 +241,24 @@ impl CommonView {
     }
 }
 
-fn put_line(bytes: &mut BytesMut, name: &str, put: impl FnOnce(&mut BytesMut)) {
+/// Watches are negotiated to be JSON or protocol buffers, and the latter only where there are some.
+fn put_event(bytes: &mut Vec<u8>, format: Format, name: &str, object: &Value) {
+    match format {
+        Format::Json | Format::Yaml => put_line(bytes, name, |bytes| {
+            bytes.put_slice(object.to_string().as_bytes());
+        }),
+        Format::Protobuf => {
+            let _negotiated = wire::put_frame(bytes, name, object);
+        }
+    }
+}
+
+fn put_line(bytes: &mut Vec<u8>, name: &str, put: impl FnOnce(&mut Vec<u8>)) {
     bytes.put_slice(b"{\"type\":\"");
     bytes.put_slice(name.as_bytes());
     bytes.put_slice(b"\",\"object\":");
     put(bytes);
     bytes.put_slice(b"}\n");
-}
-
-fn put_value(bytes: &mut BytesMut, value: &Value) {
-    bytes.put_slice(value.to_string().as_bytes());
 }
 
 /// What a bookmark carries: an object of the kind that has nothing but a revision.

@@ -94,7 +94,7 @@ fn methods_mean_verbs() {
         ("GET", all, "watch=true", Ok(Verb::Watch)),
         ("GET", all, "watch", Ok(Verb::Watch)),
         ("GET", all, "watch=0", Ok(Verb::List)),
-        ("GET", one, "watch=1", Ok(Verb::Watch)),
+        ("GET", one, "watch=1", Ok(Verb::Get)),
         ("GET", one, "", Ok(Verb::Get)),
         ("POST", all, "", Ok(Verb::Create)),
         ("POST", one, "", Err(405)),

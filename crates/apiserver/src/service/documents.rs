@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 use super::{Headers, ResponseBody, respond};
 use crate::catalog::Catalog;
 use crate::discovery::{self, Aggregated, Root};
-use crate::media_type::{self, Endpoint, View};
+use crate::media_type::{self, Endpoint, Format, View};
 use crate::openapi::Library;
 use crate::present;
 use crate::refusal::Refusal;
@@ -56,7 +56,15 @@ impl Documents {
                 "text/plain; charset=utf-8",
                 Bytes::from_static(b"ok"),
             )),
-            Route::Version => document(headers, &discovery::version()),
+            Route::Version => {
+                // It is no object: who prefers protocol buffers gets it in JSON, too.
+                media_type::check_essence(&headers.accept, Format::Json.content_type())?;
+                let headers = Headers {
+                    accept: String::new(),
+                    ..headers.clone()
+                };
+                document(&headers, &discovery::version())
+            }
             Route::CoreVersions => {
                 let legacy = || discovery::api_versions(&headers.host);
                 discovery_root(headers, &cached, Root::Core, legacy)
@@ -157,7 +165,7 @@ fn discovery_root(
     let mut response = respond(
         200,
         &form.content_type(),
-        present::document(form, &aggregated.document),
+        present::document(form, &aggregated.document)?,
     );
     tag(&mut response, &aggregated.etag);
     Ok(response)
@@ -172,7 +180,7 @@ fn document(headers: &Headers, value: &Value) -> Result<Response<ResponseBody>, 
     Ok(respond(
         200,
         form.format.content_type(),
-        present::document(form, value),
+        present::document(form, value)?,
     ))
 }
 

@@ -6,6 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::Value;
 
 use crate::resource::{Column, Names, Origin, Resource, Scope, Subresources};
+use wire::TypeMeta;
 
 /// A namespaced custom kind without anything special.
 pub(crate) fn resource(group: &str, version: &str, kind: &str, plural: &str) -> Resource {
@@ -139,8 +140,12 @@ impl<'a> Question<'a> {
         let content_type = content_type.map(|value| value.to_str().unwrap().to_owned());
         let body = http_body_util::BodyExt::collect(answer.into_body())
             .await
-            .unwrap();
-        let text = String::from_utf8_lossy(&body.to_bytes()).into_owned();
+            .unwrap()
+            .to_bytes();
+        let text = match wire::decode(&body, TypeMeta::default()) {
+            Ok(object) => object.to_string(),
+            Err(_) => String::from_utf8_lossy(&body).into_owned(),
+        };
         (code, content_type.unwrap_or_default(), text)
     }
 

@@ -81,6 +81,19 @@ mod on_cluster {
         report(&problems);
     }
 
+    /// What can be said in protocol buffers is; in JSON all of it was compared before.
+    #[tokio::test]
+    async fn the_embedded_api_answers_as_the_real_one_in_protocol_buffers() {
+        let rules = rules();
+        let embedded = embedded().await;
+        let (mut ours, mut theirs) = (embedded.side(), real_side().await);
+        (ours.protobuf, theirs.protobuf) = (true, true);
+        let (found, problems) = compare_all(&ours, "p-", &theirs, "p-").await;
+        let found = found.iter().filter(|difference| !rules.accept(difference));
+        let problems: Vec<_> = found.map(ToString::to_string).chain(problems).collect();
+        report(&problems);
+    }
+
     #[tokio::test]
     async fn generated_histories_are_answered_as_by_the_real_one() {
         let rules = rules();
@@ -183,6 +196,7 @@ impl Embedded {
         Side {
             name: "the embedded API",
             client: self.api.client(),
+            protobuf: false,
             webhooks: None,
         }
     }
@@ -228,6 +242,7 @@ async fn real_side() -> Side {
     Side {
         name: "the real API",
         client,
+        protobuf: false,
         webhooks: None,
     }
 }

@@ -1,11 +1,15 @@
 //! One of the two APIs: a request goes in, an answer or a stream of lines comes out.
+//!
+//! Either is JSON in between. A side may speak protocol buffers all the same, as typed clients do: bodies are made octets before
+//! they are sent, where they say the same then, and answers are made JSON.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use http::{HeaderMap, Request, Response};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, Method, Request, Response};
 use http_body_util::BodyExt as _;
 use kube::Client;
 use kube::client::Body;
@@ -13,11 +17,15 @@ use serde_json::Value;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use wire::TypeMeta;
 
 use crate::histories::hooks::{Asker, World};
 
 /// No answer takes longer, not even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What objects are written in by typed clients.
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 /// The headers of an answer that are compared.
 const HEADERS: [&str; 2] = ["content-type", "warning"];
@@ -27,6 +35,8 @@ const HEADERS: [&str; 2] = ["content-type", "warning"];
 pub(crate) struct Side {
     pub(crate) name: &'static str,
     pub(crate) client: Client,
+    /// Whether it is spoken to in protocol buffers where it can be.
+    pub(crate) protobuf: bool,
     /// The webhooks that it asks, and as whom.
     pub(crate) webhooks: Option<(Arc<World>, Asker)>,
 }
@@ -68,7 +78,8 @@ impl Side {
         let begun = within(async {
             let (mut answer, body) = self.head(request).await?;
             if answer.code == Some(200) {
-                return Ok((answer, Some(Lines::of(body))));
+                let frames = is_protobuf(answer.headers.get("content-type"));
+                return Ok((answer, Some(Lines::of(body, frames))));
             }
             let bytes = body
                 .collect_bytes()
@@ -88,6 +99,11 @@ impl Side {
     }
 
     async fn head(&self, request: Request<Vec<u8>>) -> Result<(Answer, Body), String> {
+        let request = if self.protobuf {
+            in_protobuf(request)
+        } else {
+            request
+        };
         let response: Response<Body> = self
             .client
             .send(request.map(Body::from))
@@ -117,9 +133,9 @@ impl Answer {
 }
 
 impl Lines {
-    fn of(body: Body) -> Self {
+    fn of(body: Body, frames: bool) -> Self {
         let (sender, coming) = mpsc::unbounded_channel();
-        let reader = tokio::spawn(read_lines(body, sender)).abort_handle();
+        let reader = tokio::spawn(read_events(body, frames, sender)).abort_handle();
         Self {
             coming,
             counted: VecDeque::new(),
@@ -181,11 +197,55 @@ fn compared(headers: &HeaderMap) -> BTreeMap<&'static str, String> {
     compared
 }
 
-/// JSON and YAML as what they mean, anything else as text.
+/// A request as a typed client sends it. A body that would say something else then is left as it is.
+fn in_protobuf(mut request: Request<Vec<u8>>) -> Request<Vec<u8>> {
+    let accepts = HeaderValue::from_static("application/vnd.kubernetes.protobuf,application/json");
+    request.headers_mut().entry(ACCEPT).or_insert(accepts);
+    let json = HeaderValue::from_static("application/json");
+    if request.headers().get(CONTENT_TYPE) == Some(&json)
+        && let Ok(mut body) = serde_json::from_slice::<Value>(request.body())
+    {
+        if let (&Method::DELETE, Value::Object(options)) = (request.method(), &mut body) {
+            options
+                .entry("kind")
+                .or_insert_with(|| "DeleteOptions".into());
+        }
+        if let Some(octets) = wire::encode(&body)
+            && wire::decode(&octets, TypeMeta::default()).is_ok_and(|read| says(&read, &body))
+        {
+            *request.body_mut() = octets;
+            let protobuf = HeaderValue::from_static(PROTOBUF);
+            request.headers_mut().insert(CONTENT_TYPE, protobuf);
+        }
+    }
+    request
+}
+
+/// Whether all that is in `part` is in `whole`.
+fn says(whole: &Value, part: &Value) -> bool {
+    match (whole, part) {
+        (Value::Object(whole), Value::Object(part)) => part.iter().all(|(field, part)| {
+            let whole = whole.get(field);
+            whole.is_some_and(|whole| says(whole, part))
+        }),
+        (Value::Array(whole), Value::Array(part)) => {
+            whole.len() == part.len() && whole.iter().zip(part).all(|(one, other)| says(one, other))
+        }
+        (whole, part) => whole == part,
+    }
+}
+
+fn is_protobuf(content_type: Option<&String>) -> bool {
+    content_type.is_some_and(|content_type| content_type.starts_with(PROTOBUF))
+}
+
+/// JSON, YAML and protocol buffers as what they mean, anything else as text.
 fn read(bytes: &[u8], content_type: Option<&String>) -> Value {
     let text = String::from_utf8_lossy(bytes);
     let yaml = content_type.is_some_and(|content_type| content_type.contains("yaml"));
-    let read = if yaml {
+    let read = if is_protobuf(content_type) {
+        wire::decode(bytes, TypeMeta::default()).ok()
+    } else if yaml {
         let options = serde_saphyr::options! { strict_booleans: true };
         serde_saphyr::from_str_with_options(&text, options).ok()
     } else {
@@ -194,16 +254,31 @@ fn read(bytes: &[u8], content_type: Option<&String>) -> Value {
     read.unwrap_or_else(|| Value::String(text.into_owned()))
 }
 
-async fn read_lines(body: Body, sender: UnboundedSender<Value>) {
+/// The events of a watch: lines, or frames.
+async fn read_events(body: Body, frames: bool, sender: UnboundedSender<Value>) {
     let mut pieces = body.into_data_stream();
     let mut pending = Vec::new();
     while let Some(Ok(piece)) = pieces.next().await {
         pending.extend_from_slice(&piece);
-        while let Some(end) = pending.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = pending.drain(..=end).collect();
-            if sender.send(read(&line, None)).is_err() {
+        let events = if frames {
+            let told = |why: wire::Error| vec![why.to_string().into()];
+            wire::decode_frames(&mut pending).unwrap_or_else(told)
+        } else {
+            take_lines(&mut pending)
+        };
+        for event in events {
+            if sender.send(event).is_err() {
                 return;
             }
         }
     }
+}
+
+fn take_lines(pending: &mut Vec<u8>) -> Vec<Value> {
+    let mut lines = Vec::new();
+    while let Some(end) = pending.iter().position(|byte| *byte == b'\n') {
+        let line: Vec<u8> = pending.drain(..=end).collect();
+        lines.push(read(&line, None));
+    }
+    lines
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::build::{self, BuildError};
-use super::module::{CLIENT_GO, HELM, KUBECTLS, Module};
+use super::module::{CLIENT_GO, HELM, KUBECTLS, Module, WIRE};
 use crate::cache;
 
 /// No symbols, as in a release.
@@ -36,6 +36,18 @@ pub fn witness() -> Result<PathBuf, BuildError> {
     })
 }
 
+/// A program that tells how Kubernetes writes its kinds in protocol buffers; `conformance/wire` is its source.
+///
+/// This blocks, and builds for a minute the first time.
+pub fn wire() -> Result<PathBuf, BuildError> {
+    program(&Client {
+        name: "wire",
+        package: ".",
+        link: LINK.to_owned(),
+        module: WIRE,
+    })
+}
+
 /// helm, as it is released.
 ///
 /// This blocks, and builds for two or three minutes the first time.
@@ -43,18 +55,6 @@ pub fn helm() -> Result<PathBuf, BuildError> {
     program(&Client {
         name: "helm",
         package: "helm.sh/helm/v4/cmd/helm",
-        link: LINK.to_owned(),
-        module: HELM,
-    })
-}
-
-/// What helm does, by its own library and in JSON; `conformance/helm` is its source.
-///
-/// This blocks, and takes seconds once helm has been built.
-pub fn releases() -> Result<PathBuf, BuildError> {
-    program(&Client {
-        name: "releases",
-        package: ".",
         link: LINK.to_owned(),
         module: HELM,
     })
@@ -100,6 +100,7 @@ fn program(client: &Client) -> Result<PathBuf, BuildError> {
         link,
         module,
     } = client;
+    build::permitted()?;
     let sources = module.folder()?;
     let files = module.files();
     let parts = [(*name, *package), ("link", link.as_str())];

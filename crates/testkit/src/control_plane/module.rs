@@ -59,14 +59,27 @@ pub(super) const CLIENT_GO: Module = Module {
     ],
 };
 
-/// helm, and a program on its library.
+/// A program that tells how Kubernetes writes its kinds in protocol buffers.
+pub(super) const WIRE: Module = Module {
+    go_mod: include_str!("../../../../conformance/wire/go.mod"),
+    go_sum: include_str!("../../../../conformance/wire/go.sum"),
+    sources: &[
+        (
+            "draw.go",
+            include_str!("../../../../conformance/wire/draw.go"),
+        ),
+        (
+            "main.go",
+            include_str!("../../../../conformance/wire/main.go"),
+        ),
+    ],
+};
+
+/// helm.
 pub(super) const HELM: Module = Module {
     go_mod: include_str!("../../../../conformance/helm/go.mod"),
     go_sum: include_str!("../../../../conformance/helm/go.sum"),
-    sources: &[(
-        "main.go",
-        include_str!("../../../../conformance/helm/main.go"),
-    )],
+    sources: &[],
 };
 
 /// kubectl of one minor version: all releases share their main.
@@ -159,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_module_is_written_once_and_whole() {
-        let modules = [CONTROL_PLANE, GATEWAY_API, CLIENT_GO, HELM, KUADRANT];
+        let modules = [CONTROL_PLANE, GATEWAY_API, CLIENT_GO, WIRE, HELM, KUADRANT];
         let kubectls = KUBECTLS.map(|(_, module)| module);
         for module in modules.into_iter().chain(kubectls) {
             let folder = module.folder().unwrap();

@@ -16,7 +16,12 @@ fn lines() -> Lines {
 }
 
 fn encoder(view: View, resource: &Arc<Resource>) -> EventEncoder {
-    EventEncoder::new(view, Arc::clone(resource), IncludeObject::None)
+    let form = media_type::Answer {
+        format: Format::Json,
+        view,
+        pretty: false,
+    };
+    EventEncoder::new(form, Arc::clone(resource), IncludeObject::None)
 }
 
 fn tell(encoder: &mut EventEncoder, lines: &Lines, happened: EventType) -> Bytes {
