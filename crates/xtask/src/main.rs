@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod conform;
 mod control_plane;
+mod first_run;
 mod fuzz;
 mod generate;
 mod report;
