@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 use serde_json::{Map, Number, Value};
 
-use super::facts::{FACTS, Field, Message, MessageId, Omitted, Place, Special, Type};
+use super::facts::{Alternative, FACTS, Field, Message, MessageId, Omitted, Place, Special, Type};
 use super::{ELEMENTS_MAX, Malformed, NESTING_MAX, YEAR_ONE};
 
 type Object = Map<String, Value>;
@@ -206,12 +206,10 @@ impl Reader {
         held: &Held<'_>,
         depth: usize,
     ) -> Result<(), Malformed> {
-        let packed = match (of, held) {
-            (Type::Bool | Type::Int32 | Type::Int64, Held::Octets(packed)) => packed,
-            _ => {
-                items.push(self.one(field, of, held, depth)?);
-                return Ok(());
-            }
+        let is_number = matches!(of, Type::Bool | Type::Int32 | Type::Int64);
+        let Some(packed) = held.octets(field.name).ok().filter(|_| is_number) else {
+            items.push(self.one(field, of, held, depth)?);
+            return Ok(());
         };
         let mut numbers = Fields(packed);
         while !numbers.0.is_empty() {
@@ -332,16 +330,14 @@ impl Reader {
                 }
                 Ok(raw)
             }
-            Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrTexts => {
-                self.schema_or(field, of, octets, depth)
-            }
+            Special::SchemaOr(alternative) => self.schema_or(field, alternative, octets, depth),
         }
     }
 
     fn schema_or(
         &mut self,
         field: &Field,
-        of: Special,
+        alternative: Alternative,
         octets: &[u8],
         depth: usize,
     ) -> Result<Value, Malformed> {
@@ -349,23 +345,25 @@ impl Reader {
         let mut fields = Fields(octets);
         while let Some((number, held)) = fields.next()? {
             self.count()?;
-            match (of, number) {
-                (Special::SchemaOrBool, 1) => allows = held.integer(field)? != 0,
-                (Special::SchemaOrBool, 2)
-                | (Special::SchemaOrArray | Special::SchemaOrTexts, 1) => {
+            match (alternative, number) {
+                (Alternative::Bool, 1) => allows = held.integer(field)? != 0,
+                (Alternative::Bool, 2) | (Alternative::Schemas | Alternative::Texts, 1) => {
                     schema = self.whole(FACTS.schema, held.octets(field.name)?, depth)?;
                 }
-                (Special::SchemaOrArray, 2) => {
+                (Alternative::Schemas, 2) => {
                     items.push(self.whole(FACTS.schema, held.octets(field.name)?, depth + 1)?);
                 }
-                (Special::SchemaOrTexts, 2) => items.push(text(held.octets(field.name)?).into()),
+                (Alternative::Texts, 2) => items.push(text(held.octets(field.name)?).into()),
                 _ => {}
             }
         }
-        Ok(match of {
-            Special::SchemaOrBool if schema.is_null() => allows.into(),
-            _ if !items.is_empty() => items.into(),
-            _ => schema,
+        if alternative == Alternative::Bool && schema.is_null() {
+            return Ok(allows.into());
+        }
+        Ok(if items.is_empty() {
+            schema
+        } else {
+            items.into()
         })
     }
 
@@ -410,42 +408,37 @@ fn shown(message: &Message, mut object: Object) -> Value {
 /// What JSON shows for a field that holds nothing. Nothing that is a message comes here, but lists.
 fn zero(of: Type) -> Value {
     match of {
-        Type::Bool => false.into(),
+        Type::Bool | Type::Special(Special::SchemaOr(Alternative::Bool)) => false.into(),
         Type::Int32 | Type::Int64 | Type::Double | Type::Special(Special::IntOrString) => 0.into(),
         Type::Text => "".into(),
         Type::Special(Special::Quantity) => "0".into(),
-        Type::Special(Special::SchemaOrBool) => false.into(),
-        Type::Bytes
-        | Type::Message(_)
-        | Type::Special(
-            Special::Time
-            | Special::MicroTime
-            | Special::Raw
-            | Special::SchemaOrArray
-            | Special::SchemaOrTexts,
-        ) => Value::Null,
+        Type::Bytes | Type::Message(_) | Type::Special(_) => Value::Null,
     }
 }
 
 /// Whether JSON leaves out a field that was not written. A struct is always there, unless its zero is left out.
 fn is_left_out(field: &Field) -> bool {
-    match (field.omitted, field.place, field.of) {
-        (Omitted::Never, _, _) => false,
-        (Omitted::Zero, _, _) => true,
-        (Omitted::Empty, Place::Value, Type::Message(id)) => FACTS.message(id).is_list,
-        (Omitted::Empty, Place::Value, Type::Special(_)) => false,
-        (Omitted::Empty, _, _) => true,
+    match field.omitted {
+        Omitted::Never => false,
+        Omitted::Zero => true,
+        Omitted::Empty => match (field.place, field.of) {
+            (Place::Value, Type::Message(id)) => FACTS.message(id).is_list,
+            (Place::Value, Type::Special(_)) => false,
+            _ => true,
+        },
     }
 }
 
 /// Whether JSON leaves out a field with this value.
 fn is_omitted(field: &Field, value: &Value) -> bool {
-    is_left_out(field)
-        && match value {
-            Value::String(text) => text.is_empty(),
-            Value::Array(items) => items.is_empty(),
-            value => *value == zero(field.of),
+    let is_empty = match value {
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+            *value == zero(field.of)
         }
+    };
+    is_empty && is_left_out(field)
 }
 
 /// A number as Go writes it: without a fraction where it has none.

@@ -10,7 +10,7 @@ use prost::encoding::{WireType, encode_key, encode_varint};
 use serde_json::{Map, Value};
 
 use super::YEAR_ONE;
-use super::facts::{FACTS, Field, MessageId, Place, Special, Type};
+use super::facts::{Alternative, FACTS, Field, MessageId, Place, Special, Type};
 
 /// Appends a message with what `value` says. What is not there, or is something else than its kind has, is zero.
 pub(super) fn message(octets: &mut Vec<u8>, id: MessageId, value: &Value) {
@@ -133,11 +133,6 @@ fn integer(octets: &mut Vec<u8>, number: u32, value: i64) {
 }
 
 fn special(octets: &mut Vec<u8>, of: Special, value: &Value) {
-    let schema = |octets: &mut Vec<u8>, number, value: &Value| {
-        delimited(octets, number, |octets| {
-            message(octets, FACTS.schema, value)
-        });
-    };
     match of {
         Special::Time => time(octets, value, |_| 0),
         Special::MicroTime => time(octets, value, |nanos| nanos / 1_000 * 1_000),
@@ -145,7 +140,7 @@ fn special(octets: &mut Vec<u8>, of: Special, value: &Value) {
             Value::String(quantity) => text(octets, 1, quantity),
             Value::Number(quantity) => text(octets, 1, &quantity.to_string()),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-                text(octets, 1, "0")
+                text(octets, 1, "0");
             }
         },
         Special::IntOrString => {
@@ -157,27 +152,36 @@ fn special(octets: &mut Vec<u8>, of: Special, value: &Value) {
         Special::Raw => delimited(octets, 1, |octets| {
             serde_json::to_writer(octets, value).expect("JSON values have no way to fail");
         }),
-        Special::SchemaOrArray => match value {
-            Value::Array(schemas) => schemas.iter().for_each(|value| schema(octets, 2, value)),
-            Value::Object(_) => schema(octets, 1, value),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        },
-        Special::SchemaOrBool => {
+        Special::SchemaOr(alternative) => schema_or(octets, alternative, value),
+    }
+}
+
+fn schema_or(octets: &mut Vec<u8>, alternative: Alternative, value: &Value) {
+    let schema = |octets: &mut Vec<u8>, number, value: &Value| {
+        delimited(octets, number, |octets| {
+            message(octets, FACTS.schema, value);
+        });
+    };
+    let number = match alternative {
+        Alternative::Schemas | Alternative::Texts => 1,
+        Alternative::Bool => {
             let allows = value.is_object() || value == &Value::Bool(true);
             integer(octets, 1, i64::from(allows));
-            if value.is_object() {
-                schema(octets, 2, value);
-            }
+            2
         }
-        Special::SchemaOrTexts => match value {
-            Value::Array(texts) => {
-                for value in texts {
-                    text(octets, 2, value.as_str().unwrap_or_default());
+    };
+    match value {
+        Value::Object(_) => schema(octets, number, value),
+        Value::Array(items) => {
+            for item in items {
+                match alternative {
+                    Alternative::Schemas => schema(octets, 2, item),
+                    Alternative::Texts => text(octets, 2, item.as_str().unwrap_or_default()),
+                    Alternative::Bool => {}
                 }
             }
-            Value::Object(_) => schema(octets, 1, value),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        },
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

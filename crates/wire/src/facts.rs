@@ -91,9 +91,15 @@ pub(super) enum Special {
     IntOrString,
     /// JSON as it stands: `FieldsV1`, `RawExtension`, `JSON`.
     Raw,
-    SchemaOrArray,
-    SchemaOrBool,
-    SchemaOrTexts,
+    /// A schema, or something else in its place.
+    SchemaOr(Alternative),
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Alternative {
+    Schemas,
+    Bool,
+    Texts,
 }
 
 impl Facts {
@@ -208,10 +214,14 @@ impl Type {
             "meta/v1.FieldsV1" | "runtime.RawExtension" | "apiextensions/v1.JSON" => {
                 Self::Special(Special::Raw)
             }
-            "apiextensions/v1.JSONSchemaPropsOrArray" => Self::Special(Special::SchemaOrArray),
-            "apiextensions/v1.JSONSchemaPropsOrBool" => Self::Special(Special::SchemaOrBool),
+            "apiextensions/v1.JSONSchemaPropsOrArray" => {
+                Self::Special(Special::SchemaOr(Alternative::Schemas))
+            }
+            "apiextensions/v1.JSONSchemaPropsOrBool" => {
+                Self::Special(Special::SchemaOr(Alternative::Bool))
+            }
             "apiextensions/v1.JSONSchemaPropsOrStringArray" => {
-                Self::Special(Special::SchemaOrTexts)
+                Self::Special(Special::SchemaOr(Alternative::Texts))
             }
             name => Self::Message(*ids.get(name)?),
         })

@@ -44,7 +44,7 @@ const CONFIG_MAP: TypeMeta<'_> = TypeMeta {
 /// A body that says nothing of itself, with these octets for an object.
 fn body(object: &[u8]) -> Vec<u8> {
     enveloped(TypeMeta::default(), |octets| {
-        octets.extend_from_slice(object)
+        octets.extend_from_slice(object);
     })
 }
 
