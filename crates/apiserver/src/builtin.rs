@@ -38,7 +38,7 @@ use serde_json::Value;
 
 use crate::object::Object;
 use crate::refusal::{FieldError, Refusal};
-use crate::resource::{Names, Origin, Resource, Subresources};
+use crate::resource::{Names, Origin, Resource, Scale, Subresources};
 use fields::Fields as _;
 pub(crate) use kind::Kind;
 
@@ -53,6 +53,11 @@ pub(crate) fn resources() -> Vec<Resource> {
 /// The cells of an object's row; nothing if the kind is not built in.
 pub(crate) fn cells(resource: &Resource, object: &Object, now: Timestamp) -> Option<Vec<Value>> {
     Kind::of(resource).map(|kind| cells::of(kind, object, now))
+}
+
+/// A label selector as people write it.
+pub(crate) fn selector_text(selector: &Value) -> String {
+    cells::selector::shown(Some(selector))
 }
 
 /// The value that a field selector compares; nothing if the kind is not built in or has no such
@@ -220,8 +225,9 @@ fn resource(kind: Kind) -> Resource {
         selectable_fields: selectable.into(),
         subresources: Subresources {
             status: facts.status,
+            scale: facts.scale.then(|| Arc::new(Scale::of_workload())),
         },
-        deprecation: None,
+        deprecation: facts.deprecation.map(str::to_owned),
         has_siblings: false,
         origin: Origin::Builtin,
     }

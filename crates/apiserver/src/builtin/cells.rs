@@ -1,6 +1,6 @@
 //! The cells of the tables that kubectl prints: what `columns.txt` says of them, and the few that a function makes.
 
-mod selector;
+pub(super) mod selector;
 
 use std::collections::BTreeSet;
 

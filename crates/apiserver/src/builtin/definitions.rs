@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use k8s_openapi::api::authentication::v1::{SelfSubjectReview, TokenRequest};
 use k8s_openapi::api::authorization::v1::SelfSubjectAccessReview;
+use k8s_openapi::api::autoscaling::v1::Scale;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, ListMeta, Status};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -36,9 +37,10 @@ const FIELDS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1";
 pub(super) const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 
 /// What is sent and answered besides the objects of kinds.
-const OTHERS: [fn(&mut SchemaGenerator) -> schemars::Schema; 6] = [
+const OTHERS: [fn(&mut SchemaGenerator) -> schemars::Schema; 7] = [
     SchemaGenerator::subschema_for::<DeleteOptions>,
     SchemaGenerator::subschema_for::<ListMeta>,
+    SchemaGenerator::subschema_for::<Scale>,
     SchemaGenerator::subschema_for::<SelfSubjectAccessReview>,
     SchemaGenerator::subschema_for::<SelfSubjectReview>,
     SchemaGenerator::subschema_for::<Status>,

@@ -66,6 +66,10 @@ pub(super) struct Facts {
     pub(super) status: bool,
     /// Whether `metadata.generation` counts changes of what is asked for.
     pub(super) generation: bool,
+    /// Whether there is a `/scale` path.
+    pub(super) scale: bool,
+    /// What those who use the kind are warned with.
+    pub(super) deprecation: Option<&'static str>,
     /// What field selectors may name besides name and namespace.
     pub(super) selectable: &'static [&'static str],
     /// Tells schemars of the type.
@@ -119,6 +123,9 @@ const STORED: [Facts; 15] = [
     },
     Facts {
         short_names: &["ep"],
+        deprecation: Some(
+            "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+        ),
         ..of::<Endpoints>()
     },
     Facts {
@@ -142,10 +149,12 @@ const STORED: [Facts; 15] = [
     },
     Facts {
         short_names: &["rs"],
+        scale: true,
         ..workload::<ReplicaSet>()
     },
     Facts {
         short_names: &["sts"],
+        scale: true,
         ..workload::<StatefulSet>()
     },
     Facts {
@@ -269,6 +278,7 @@ impl Kind {
             Self::Lease => of::<Lease>(),
             Self::Deployment => Facts {
                 short_names: &["deploy"],
+                scale: true,
                 ..workload::<Deployment>()
             },
             Self::ClusterRoleBinding => of::<ClusterRoleBinding>(),
@@ -323,6 +333,8 @@ where
         scope: <T::Scope as Place>::SCOPE,
         status: false,
         generation: false,
+        scale: false,
+        deprecation: None,
         selectable: &[],
         schema: SchemaGenerator::subschema_for::<T>,
     }

@@ -15,6 +15,7 @@ const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 pub(super) const DELETE_OPTIONS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 pub(super) const STATUS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 pub(super) const PATCH: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
+pub(super) const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
 pub(super) const TOKEN_REQUEST: &str = "io.k8s.api.authentication.v1.TokenRequest";
 
 const PATCH_WORDS: &str =
@@ -70,9 +71,13 @@ pub(super) fn schemas(kinds: &[&Resource], paths: &Map<String, Value>) -> Map<St
             own[GROUP_VERSION_KIND] = self::kinds(resource, &resource.names.kind);
         }
     }
-    if let Some(request) = schemas.get_mut(TOKEN_REQUEST) {
-        request[GROUP_VERSION_KIND] =
-            json!([{ "group": "authentication.k8s.io", "kind": "TokenRequest", "version": "v1" }]);
+    for (name, group, kind) in [
+        (SCALE, "autoscaling", "Scale"),
+        (TOKEN_REQUEST, "authentication.k8s.io", "TokenRequest"),
+    ] {
+        if let Some(body) = schemas.get_mut(name) {
+            body[GROUP_VERSION_KIND] = json!([{ "group": group, "kind": kind, "version": "v1" }]);
+        }
     }
     schemas
 }
