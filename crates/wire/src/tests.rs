@@ -183,7 +183,7 @@ fn elements_and_depth_are_bounded() {
     };
     let read = |levels| decode(&encode(&nested(levels)).unwrap(), definition);
     assert!(read(100).is_ok());
-    for levels in [150, 2_000] {
+    for levels in [130, 150] {
         let refused = read(levels).unwrap_err().to_string();
         assert_eq!(refused, "nested more than 127 levels deep", "{levels}");
     }
