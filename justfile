@@ -4,9 +4,9 @@
 default:
     @just --list
 
-# Run all tests, or those whose name contains the filter
-test *filter:
-    cargo xtask test {{filter}}
+# Run the tests, or those whose name contains the filter; `--cluster` for those beside a real control plane, `--quick` for the pure crates
+test *arguments:
+    cargo xtask test {{arguments}}
 
 # Format, lints, tree, licences, generated files, documentation
 check:

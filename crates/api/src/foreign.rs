@@ -1,4 +1,4 @@
-//! Kinds of others that we read: lenses on the fields we need.
+//! Kinds of others: lenses on the fields that we need of those that we read, and a few that are only kept.
 //!
 //! Each type names only those fields and carries everything else along in `other`, so that an object that is read,
 //! changed and written back loses nothing. The definitions in [`crds`] describe the same fields and leave the rest
@@ -9,6 +9,7 @@ pub mod gateway;
 pub mod http_proxy;
 mod lens;
 pub mod route;
+mod unread;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
     let mut definitions = vec![gateway::crd()];
     definitions.extend(route::crds());
     definitions.push(http_proxy::crd());
+    definitions.extend(unread::crds());
     definitions
 }
 

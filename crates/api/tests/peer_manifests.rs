@@ -1,8 +1,9 @@
-//! Manifests of every kind on a real API server: what the peers' users write is accepted, what the
-//! peers refuse is refused with the peers' words (K1, K2).
+//! Manifests of every kind, on the embedded API and on kube-apiserver alike: what the peers' users write is accepted,
+//! what the peers refuse is refused with the peers' words (K1, K2).
 
 use std::fmt::Debug;
 
+use apiserver::Apiserver;
 use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::core::NamespaceResourceScope;
 use kube::{Api, Client, Resource, ResourceExt as _};
@@ -27,26 +28,95 @@ struct Case {
     says: Option<String>,
 }
 
+/// Each behaviour on each API.
+macro_rules! on_both {
+    ($($(#[doc = $doc:literal])* $name:ident;)+) => {
+        mod embedded {
+            $($(#[doc = $doc])* #[tokio::test]
+            async fn $name() { super::$name(super::Tenant::new(super::Home::Embedded).await).await; })+
+        }
+        mod on_cluster {
+            $($(#[doc = $doc])* #[tokio::test]
+            async fn $name() { super::$name(super::Tenant::new(super::Home::Real).await).await; })+
+        }
+    };
+}
+
+on_both! {
+    /// Kinds that we only read lose nothing when they are written back.
+    kinds_of_others_are_read_and_written_back_whole;
+    /// K1: what users of each peer have in their repositories.
+    manifests_of_the_peers_are_accepted;
+    /// K2, G36: the schema's own refusals, in the peers' words where the peers have them.
+    manifests_that_the_peers_refuse_are_refused_with_their_words;
+    /// G39: what may not change after creation.
+    fields_that_are_immutable_stay_as_they_are;
+    /// The server fills in what the peers' servers fill in.
+    defaults_are_those_of_the_peers;
+    /// K4: what a server stores is read back object by object.
+    stored_objects_are_read_back_one_by_one;
+}
+
+/// Which API.
+#[derive(Clone, Copy)]
+enum Home {
+    Embedded,
+    Real,
+}
+
 /// A tenant with a namespace of their own on an API server that has all kinds.
 struct Tenant {
     client: Client,
     namespace: String,
+    /// May install kinds.
+    admin: Client,
+    _apiserver: Option<Apiserver>,
 }
 
 impl Tenant {
-    async fn new() -> Tenant {
-        let plane = control_plane::shared().await;
-        plane
-            .install(&crds::all())
-            .await
-            .expect("our definitions install");
-        let admin = plane.client(Identity::Admin);
+    async fn new(home: Home) -> Tenant {
+        let (admin, apiserver) = match home {
+            Home::Embedded => {
+                let opened = Apiserver::open(apiserver::Options::default()).await;
+                let apiserver = opened.expect("an API in memory");
+                (apiserver.client(), Some(apiserver))
+            }
+            Home::Real => {
+                let plane = control_plane::shared().await;
+                (plane.client(Identity::Admin), None)
+            }
+        };
+        let installed = testkit::crds::install(&admin, &crds::all()).await;
+        installed.expect("our definitions install");
         let namespace = testkit::namespace(&admin, "peers").await;
         let namespace = namespace.expect("a namespace");
-        let bound = plane.bind_tenant(&namespace).await;
-        bound.expect("the tenant is let in");
-        let client = plane.client(Identity::Tenant);
-        Tenant { client, namespace }
+        let client = match home {
+            // It has no roles.
+            Home::Embedded => admin.clone(),
+            Home::Real => {
+                let plane = control_plane::shared().await;
+                let bound = plane.bind_tenant(&namespace).await;
+                bound.expect("the tenant is let in");
+                plane.client(Identity::Tenant)
+            }
+        };
+        Tenant {
+            client,
+            namespace,
+            admin,
+            _apiserver: apiserver,
+        }
+    }
+
+    /// The Gateway API's own kinds and Contour's in our words, beside ours.
+    async fn install_everything(&self) {
+        let gateway = tokio::task::spawn_blocking(gateway_api::crds).await;
+        let gateway = gateway.expect("no panic").expect("the module is there");
+        let contour = vec![foreign::http_proxy::crd()];
+        for definitions in [gateway, contour] {
+            let installed = testkit::crds::install(&self.admin, &definitions).await;
+            installed.expect("kinds of others install");
+        }
     }
 
     fn api(&self, kind: &str) -> Api<DynamicObject> {
@@ -104,17 +174,6 @@ fn cases(yaml: &str) -> Vec<Case> {
     serde_saphyr::from_str(yaml).expect("a list of cases")
 }
 
-/// Ours, the Gateway API's own and Contour's in our words, side by side.
-async fn install_everything() {
-    let plane = control_plane::shared().await;
-    let gateway = tokio::task::spawn_blocking(gateway_api::crds).await;
-    let gateway = gateway.expect("no panic").expect("the module is there");
-    plane.install(&crds::all()).await.expect("ours");
-    plane.install(&gateway).await.expect("the Gateway API's");
-    let contour = [foreign::http_proxy::crd()];
-    plane.install(&contour).await.expect("Contour's");
-}
-
 /// Reads an object through our type and writes it back as it is: the server must see no change.
 async fn write_back<K>(tenant: &Tenant, name: &str) -> K
 where
@@ -136,11 +195,8 @@ where
     read
 }
 
-/// Kinds that we only read lose nothing when they are written back.
-#[tokio::test]
-async fn kinds_of_others_are_read_and_written_back_whole() {
-    install_everything().await;
-    let tenant = Tenant::new().await;
+async fn kinds_of_others_are_read_and_written_back_whole(tenant: Tenant) {
+    tenant.install_everything().await;
     for object in manifest::read(FOREIGN).expect("manifests") {
         let created = manifest::create(&tenant.client, &tenant.namespace, &object).await;
         created.unwrap_or_else(|error| panic!("{}: {error}", object.name_any()));
@@ -153,10 +209,7 @@ async fn kinds_of_others_are_read_and_written_back_whole() {
     assert_eq!(route.spec.hostnames, Some(vec!["api.example.com".into()]));
 }
 
-/// K1: what users of each peer have in their repositories.
-#[tokio::test]
-async fn manifests_of_the_peers_are_accepted() {
-    let tenant = Tenant::new().await;
+async fn manifests_of_the_peers_are_accepted(tenant: Tenant) {
     let objects = manifest::read(ACCEPTED).expect("manifests");
     assert!(objects.len() > 20, "all documents were read");
     for object in objects {
@@ -165,19 +218,13 @@ async fn manifests_of_the_peers_are_accepted() {
     }
 }
 
-/// K2, G36: the schema's own refusals, in the peers' words where the peers have them.
-#[tokio::test]
-async fn manifests_that_the_peers_refuse_are_refused_with_their_words() {
-    let tenant = Tenant::new().await;
+async fn manifests_that_the_peers_refuse_are_refused_with_their_words(tenant: Tenant) {
     for case in cases(REFUSED) {
         check(&case, tenant.create(&case.kind, &case.spec).await);
     }
 }
 
-/// G39: what may not change after creation.
-#[tokio::test]
-async fn fields_that_are_immutable_stay_as_they_are() {
-    let tenant = Tenant::new().await;
+async fn fields_that_are_immutable_stay_as_they_are(tenant: Tenant) {
     for case in cases(CHANGES) {
         let object = tenant.create(&case.kind, &case.spec).await;
         let object = object.unwrap_or_else(|error| panic!("{error}\n{case:?}"));
@@ -186,10 +233,7 @@ async fn fields_that_are_immutable_stay_as_they_are() {
     }
 }
 
-/// The server fills in what the peers' servers fill in.
-#[tokio::test]
-async fn defaults_are_those_of_the_peers() {
-    let tenant = Tenant::new().await;
+async fn defaults_are_those_of_the_peers(tenant: Tenant) {
     let check = json!({ "path": "/healthz" });
     let target = json!({ "group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "a" });
     let balance = json!({ "geo": "EU", "defaultGeo": false });
@@ -231,10 +275,7 @@ async fn defaults_are_those_of_the_peers() {
     }
 }
 
-/// K4: what a server stores is read back object by object.
-#[tokio::test]
-async fn stored_objects_are_read_back_one_by_one() {
-    let tenant = Tenant::new().await;
+async fn stored_objects_are_read_back_one_by_one(tenant: Tenant) {
     for name in ["a.", "b."] {
         let spec = json!({ "domainName": name, "delegations": [] });
         tenant.create("Zone", &spec).await.expect("accepted");

@@ -12,7 +12,6 @@
 pub(crate) mod event;
 pub(crate) mod published;
 
-mod blank;
 mod cells;
 mod columns;
 mod decode;
@@ -28,7 +27,7 @@ mod validate;
 mod warnings;
 
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 #[cfg(test)]
 mod tests;
 
@@ -39,13 +38,12 @@ use serde_json::Value;
 
 use crate::object::Object;
 use crate::refusal::{FieldError, Refusal};
-use crate::resource::{Names, Origin, Resource, Subresources};
+use crate::resource::{Names, Origin, Resource, Scale, Subresources};
 use fields::Fields as _;
 pub(crate) use kind::Kind;
 
 /// All built-in kinds, group by group. Made once: what they are does not change while the program runs.
-static ALL: LazyLock<Vec<Resource>> =
-    LazyLock::new(|| kind::ALL.into_iter().map(resource).collect());
+static ALL: LazyLock<Vec<Resource>> = LazyLock::new(|| Kind::all().map(resource).collect());
 
 /// All built-in kinds, group by group.
 pub(crate) fn resources() -> Vec<Resource> {
@@ -55,6 +53,11 @@ pub(crate) fn resources() -> Vec<Resource> {
 /// The cells of an object's row; nothing if the kind is not built in.
 pub(crate) fn cells(resource: &Resource, object: &Object, now: Timestamp) -> Option<Vec<Value>> {
     Kind::of(resource).map(|kind| cells::of(kind, object, now))
+}
+
+/// A label selector as people write it.
+pub(crate) fn selector_text(selector: &Value) -> String {
+    cells::selector::shown(Some(selector))
 }
 
 /// The value that a field selector compares; nothing if the kind is not built in or has no such
@@ -89,6 +92,11 @@ pub(crate) fn changes_generation(resource: &Resource, new: &Object, old: &Object
     if let Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration = kind {
         return differs("webhooks");
     }
+    if let Kind::Stored(_) = kind {
+        let asked = |field: &&String| !matches!(field.as_str(), "metadata" | "status");
+        let mut fields = new.keys().chain(old.keys()).filter(asked);
+        return fields.any(|field| differs(field));
+    }
     // Controllers of Deployments read annotations.
     differs("spec") || kind == Kind::Deployment && differs("metadata.annotations")
 }
@@ -107,9 +115,7 @@ pub(crate) fn default(resource: &Resource, object: &mut Object) {
 
 /// The object of a kind that has nothing in it; nothing if the kind is not built in.
 pub(crate) fn blank(resource: &Resource) -> Option<Object> {
-    let Value::Object(mut blank) = blank::of(Kind::of(resource)?) else {
-        return None;
-    };
+    let mut blank = defaults::blank(Kind::of(resource)?);
     blank.insert("metadata".to_owned(), Value::Object(Object::new()));
     Some(blank)
 }
@@ -212,15 +218,16 @@ fn resource(kind: Kind) -> Resource {
             categories: owned(facts.categories),
         },
         scope: facts.scope,
-        version: kind::VERSION.to_owned(),
+        version: facts.version.to_owned(),
         schema: Arc::new(structure::read(&definitions::all().inlined(kind))),
         openapi: Arc::new(published::of(kind)),
         columns: columns::of(kind).into(),
         selectable_fields: selectable.into(),
         subresources: Subresources {
             status: facts.status,
+            scale: facts.scale.then(|| Arc::new(Scale::of_workload())),
         },
-        deprecation: None,
+        deprecation: facts.deprecation.map(str::to_owned),
         has_siblings: false,
         origin: Origin::Builtin,
     }

@@ -35,7 +35,7 @@ pub(crate) use warnings::warnings;
 
 use crate::object::Object;
 use crate::refusal::{FieldError, FieldPath};
-use crate::resource::{Column, Names, Origin, Resource, Scope, Subresources};
+use crate::resource::{Column, Names, Origin, Resource, Scale, Scope, Subresources};
 use crate::schema::Schema;
 
 /// Fills in what a definition may leave out.
@@ -125,11 +125,23 @@ fn resource(
             .collect(),
         subresources: Subresources {
             status: has_status(version),
+            scale: scale(version),
         },
         deprecation: deprecation(parsed, version),
         has_siblings: parsed.spec.versions.len() > 1,
         origin: Origin::Custom,
     })
+}
+
+/// Where `/scale` finds its numbers.
+fn scale(version: &CustomResourceDefinitionVersion) -> Option<Arc<Scale>> {
+    let scale = version.subresources.as_ref()?.scale.as_ref()?;
+    let path = |path: &String| path.trim_start_matches('.').to_owned();
+    Some(Arc::new(Scale {
+        wanted: path(&scale.spec_replicas_path),
+        found: path(&scale.status_replicas_path),
+        selector: scale.label_selector_path.as_ref().map(path),
+    }))
 }
 
 /// What users of a version are warned with: the definition's words, or a hint at the version to use.
@@ -274,6 +286,6 @@ fn text<'a>(object: &'a Object, field: &str) -> &'a str {
 }
 
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 #[cfg(test)]
 mod tests;

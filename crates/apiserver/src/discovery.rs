@@ -8,7 +8,7 @@ mod order;
 mod verbs;
 
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 #[cfg(test)]
 mod tests;
 

@@ -14,6 +14,7 @@ mod errand;
 mod list;
 mod namespace;
 mod review;
+mod scale;
 mod sent;
 mod settle;
 mod token;
@@ -151,7 +152,7 @@ impl Engine {
             return answer.map(Step::Done);
         }
         let step = self.perform(&resource, call);
-        told_of_deprecation(&resource, step)
+        told_of_deprecation(&resource, scale::shown(call, step))
     }
 
     /// Goes on with a request whose object others have let through.
@@ -163,11 +164,12 @@ impl Engine {
     ) -> Result<Step, Refusal> {
         let resource = self.resource(&call.target)?;
         let step = self.go_on(call, suspended, admitted);
-        told_of_deprecation(&resource, step)
+        told_of_deprecation(&resource, scale::shown(call, step))
     }
 
     fn perform(&mut self, resource: &Arc<Resource>, call: &Call) -> Result<Step, Refusal> {
         match call.verb {
+            Verb::Update | Verb::Patch if scale::is_meant(call) => self.write_scale(resource, call),
             Verb::Get => self.get(resource, call).map(Step::Done),
             Verb::List => self.list(resource, call).map(Step::Done),
             Verb::Watch => self.watch(resource, call).map(Step::Done),
@@ -265,6 +267,9 @@ fn check_subresource(resource: &Resource, subresource: &str, call: &Call) -> Res
     let kind = resource.key_kind();
     let allowed = match subresource {
         "status" if resource.subresources.status => {
+            matches!(verb, Verb::Get | Verb::Update | Verb::Patch)
+        }
+        "scale" if resource.subresources.scale.is_some() => {
             matches!(verb, Verb::Get | Verb::Update | Verb::Patch)
         }
         "finalize" if kind.is("", "namespaces") => verb == Verb::Update,

@@ -20,7 +20,7 @@ mod merge;
 mod node;
 mod object_meta;
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 mod reconcile;
 mod remove;
 #[cfg(test)]

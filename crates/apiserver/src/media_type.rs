@@ -8,7 +8,7 @@
 mod accept;
 
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 #[cfg(test)]
 mod tests;
 

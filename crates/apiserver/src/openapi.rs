@@ -10,7 +10,7 @@ mod operations;
 mod parameters;
 
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 #[cfg(test)]
 mod tests;
 

@@ -19,9 +19,9 @@ pub(crate) mod go_syntax;
 mod json;
 mod merge;
 #[cfg(test)]
-pub(crate) mod oracle;
+mod on_cluster;
 #[cfg(test)]
-mod oracle_tests;
+pub(crate) mod oracle;
 mod strategic;
 #[cfg(test)]
 mod tests;

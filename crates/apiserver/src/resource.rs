@@ -59,10 +59,32 @@ pub(crate) enum Scope {
 }
 
 /// The paths below an object.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Subresources {
     /// `/status`: what it writes and what the object's own path writes are kept apart.
     pub(crate) status: bool,
+    /// `/scale`: how many there shall be, for those who do not know the kind.
+    pub(crate) scale: Option<Arc<Scale>>,
+}
+
+/// Where the numbers of `/scale` are in an object: paths such as `spec.replicas`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Scale {
+    pub(crate) wanted: String,
+    pub(crate) found: String,
+    /// A label selector, or one as text.
+    pub(crate) selector: Option<String>,
+}
+
+impl Scale {
+    /// Those of the kinds of `apps`.
+    pub(crate) fn of_workload() -> Self {
+        Self {
+            wanted: "spec.replicas".to_owned(),
+            found: "status.replicas".to_owned(),
+            selector: Some("spec.selector".to_owned()),
+        }
+    }
 }
 
 /// Where a kind comes from.

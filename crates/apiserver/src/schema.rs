@@ -18,9 +18,9 @@ mod embedded;
 mod format;
 mod keywords;
 mod lists;
-mod openapi;
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
+mod openapi;
 mod pattern;
 mod prune;
 mod read;

@@ -9,7 +9,7 @@ mod lexer;
 mod syntax;
 
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 #[cfg(test)]
 mod tests;
 

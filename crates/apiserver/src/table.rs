@@ -10,7 +10,7 @@ pub(crate) mod partial;
 #[cfg(test)]
 pub(crate) mod fixtures;
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 #[cfg(test)]
 mod tests;
 

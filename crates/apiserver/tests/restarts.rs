@@ -176,7 +176,11 @@ async fn a_watcher_misses_nothing_when_the_embedded_api_restarts() {
     a_watcher_misses_nothing(Home::embedded().await).await;
 }
 
-#[tokio::test]
-async fn a_watcher_misses_nothing_when_kube_apiserver_restarts() {
-    a_watcher_misses_nothing(Home::real().await).await;
+mod on_cluster {
+    use super::{Home, a_watcher_misses_nothing};
+
+    #[tokio::test]
+    async fn a_watcher_misses_nothing_when_kube_apiserver_restarts() {
+        a_watcher_misses_nothing(Home::real().await).await;
+    }
 }

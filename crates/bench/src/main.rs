@@ -22,14 +22,14 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Parser, ValueEnum as _};
 use jiff::Timestamp;
-use tikv_jemallocator::Jemalloc;
 
 use report::{Report, Run};
 use scenario::Scenario;
 
 /// The heap of the program, for an API that runs here is compared with one that runs there.
+#[cfg(feature = "jemalloc")]
 #[global_allocator]
-static HEAP: Jemalloc = Jemalloc;
+static HEAP: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 #[derive(Parser)]
 #[command(

@@ -33,7 +33,6 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use clap_complete::Shell;
-use tikv_jemallocator::Jemalloc;
 
 use args::controller::Controller;
 use args::get::Get;
@@ -42,8 +41,9 @@ use args::run::Run;
 use args::{Args, Command, Output, Up};
 
 /// A heap that stays quick when a hundred thousand objects have come and gone in it.
+#[cfg(feature = "jemalloc")]
 #[global_allocator]
-static HEAP: Jemalloc = Jemalloc;
+static HEAP: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let args = Args::parse();

@@ -4,13 +4,18 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::control_plane::build;
+use tokio::runtime::{Builder, Runtime};
+
+/// More than anything here takes on a busy machine.
+const SOON: Duration = Duration::from_mins(1);
 
 /// Runs to the end, in a directory of its own and without variables that would change the outcome.
 fn zonewright(directory: &Path, args: &[&str]) -> Output {
@@ -48,10 +53,6 @@ fn wrong_flags_are_wrong_usage() {
         (
             &["--allow-address", "10.0.0.1/8"],
             "the range is 10.0.0.0/8",
-        ),
-        (
-            &["--valid-for", "15m"],
-            "--valid-for must be shorter than --requeue-time",
         ),
         (&["--nonsense"], "--nonsense"),
     ] {
@@ -233,41 +234,67 @@ fn an_ephemeral_run_leaves_nothing_behind() {
 }
 
 impl Running {
-    /// What kubectl prints on standard output, if it succeeds.
+    /// What the API answers to a request that has to succeed.
     #[track_caller]
-    fn kubectl(&self, args: &[&str], stdin: &str) -> String {
-        use std::io::Write as _;
-        let programs =
-            build::programs().unwrap_or_else(|error| panic!("no control plane: {error}"));
-        let kubeconfig = PathBuf::from(self.ready["kubeconfig"].as_str().expect("it runs"));
-        let cache = kubeconfig.with_file_name("kubectl-cache");
-        let mut command = Command::new(programs.kubectl());
-        command
-            .arg("--kubeconfig")
-            .arg(&kubeconfig)
-            .arg("--cache-dir")
-            .arg(cache)
-            .args(args);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it runs");
-        child
-            .stdin
-            .take()
-            .expect("it runs")
-            .write_all(stdin.as_bytes())
-            .expect("it runs");
-        let output = child.wait_with_output().expect("it runs");
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "kubectl {args:?}: {stderr}");
-        String::from_utf8(output.stdout).expect("it runs")
+    fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
+        let answer = runtime().block_on(self.answer(method, path, body));
+        answer.unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+    }
+
+    /// Waits until what is at the path is so.
+    #[track_caller]
+    fn until(&self, path: &str, what: &str, holds: impl Fn(Result<&Value, u16>) -> bool) {
+        let seen = testkit::eventually(SOON, what, async || {
+            let seen = self.answer("GET", path, None).await;
+            let holds = match &seen {
+                Ok(object) => holds(Ok(object)),
+                Err(kube::Error::Api(status)) => holds(Err(status.code)),
+                Err(_) => false,
+            };
+            if holds {
+                Ok(())
+            } else {
+                Err(format!("{seen:?}"))
+            }
+        });
+        runtime().block_on(seen).expect(path);
+    }
+
+    async fn answer(&self, method: &str, path: &str, body: Option<&Value>) -> kube::Result<Value> {
+        let kubeconfig = self.ready["kubeconfig"].as_str().expect("it runs");
+        let kubeconfig = Kubeconfig::read_from(kubeconfig).expect("it is whole");
+        let options = KubeConfigOptions::default();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        let client = Client::try_from(config.expect("it is whole"))?;
+        let media_type = match method {
+            "PATCH" => "application/merge-patch+json",
+            _ => "application/json",
+        };
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let request = http::Request::builder().method(method).uri(path);
+        let request = request
+            .header("content-type", media_type)
+            .body(body.into_bytes());
+        client.request(request.expect("a request")).await
     }
 }
 
-const SECRET: &str = "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: one}}";
+fn runtime() -> Runtime {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime")
+}
+
+/// Whether an object is there and says so about itself.
+fn says(object: Result<&Value, u16>, condition: &str, status: &str) -> bool {
+    let conditions = object
+        .ok()
+        .and_then(|it| it["status"]["conditions"].as_array());
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|it| it["type"] == condition && it["status"] == status)
+}
+
+/// Where Secrets are.
+const SECRETS: &str = "/api/v1/namespaces/default/secrets";
 
 /// O1.
 #[test]
@@ -292,8 +319,9 @@ fn the_quickstart_answers_once_it_says_that_it_is_ready() {
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(shown.contains(answer), "{question:?}: {shown}");
     }
-    let refused = running.kubectl(&["get", "record", "shop", "-n", "web", "-o", "yaml"], "");
-    assert!(refused.contains("reason: NotDelegated"), "{refused}");
+    let path = "/apis/kubi.zone/v1alpha1/namespaces/web/records/shop";
+    let refused = running.ask("GET", path, None).to_string();
+    assert!(refused.contains(r#""reason":"NotDelegated""#), "{refused}");
     running.stop("-TERM");
 }
 
@@ -318,20 +346,12 @@ fn the_gateway_of_the_example_is_answered_once_it_says_that_it_is_ready() {
         assert!(shown.contains(answer), "{question:?}: {shown}");
         assert!(!shown.contains("10.0.0.80"), "excluded: {shown}");
     }
-    let ready = "--for=condition=Ready=True";
-    let args = [
-        "wait",
-        ready,
-        "dnspolicy/public",
-        "-n",
-        "shop",
-        "--timeout=60s",
-    ];
-    running.kubectl(&args, "");
-    let gateway = running.kubectl(
-        &["get", "gateway", "public", "-n", "shop", "-o", "yaml"],
-        "",
-    );
+    let policy = "/apis/kuadrant.io/v1/namespaces/shop/dnspolicies/public";
+    running.until(policy, "the policy to be ready", |policy| {
+        says(policy, "Ready", "True")
+    });
+    let path = "/apis/gateway.networking.k8s.io/v1/namespaces/shop/gateways/public";
+    let gateway = running.ask("GET", path, None).to_string();
     assert!(
         gateway.contains("Object affected by DNSPolicy [shop/public]"),
         "{gateway}"
@@ -355,82 +375,127 @@ fn the_services_of_the_example_are_answered_until_they_are_exported_no_more() {
     check("cart.apps.example.org", "A", "192.0.2.20");
     check("cart.apps.example.org", "AAAA", "2001:db8::20");
     check("mail.apps.example.org", "CNAME", "lb-1.cloud.example.net.");
-    let record = "servicerecord/harbor.apps.example.org";
-    let at = ["-n", "cross-cluster-connectivity", "--timeout=60s"];
-    let published = ["wait", "--for=condition=Published=True", record];
-    running.kubectl(&[&published[..], &at].concat(), "");
-    let unlabel = "connectivity.tanzu.vmware.com/export-";
-    running.kubectl(&["label", "httpproxy", "harbor", "-n", "shop", unlabel], "");
-    running.kubectl(&[&["wait", "--for=delete", record][..], &at].concat(), "");
-    let gone = [
-        "wait",
-        "--for=delete",
-        "records",
-        "-n",
-        "shop",
-        "--timeout=60s",
-    ];
-    let own = [
-        "-l",
-        "zonewright.dev/service-record=harbor.apps.example.org",
-    ];
-    running.kubectl(&[&gone[..], &own].concat(), "");
+    let record = "/apis/connectivity.tanzu.vmware.com/v1alpha1/namespaces/cross-cluster-connectivity/servicerecords/harbor.apps.example.org";
+    running.until(record, "the host to be published", |record| {
+        says(record, "Published", "True")
+    });
+    let proxy = "/apis/projectcontour.io/v1/namespaces/shop/httpproxies/harbor";
+    let export = json!({ "connectivity.tanzu.vmware.com/export": null });
+    let unlabel = json!({ "metadata": { "labels": export } });
+    running.ask("PATCH", proxy, Some(&unlabel));
+    running.until(record, "the ServiceRecord to go", |record| {
+        record == Err(404)
+    });
+    let own = "/apis/kubi.zone/v1alpha1/namespaces/shop/records?labelSelector=zonewright.dev%2Fservice-record%3Dharbor.apps.example.org";
+    running.until(own, "its Records to go", |list| {
+        list.is_ok_and(|list| list["items"] == json!([]))
+    });
     check("cart.apps.example.org", "A", "192.0.2.20");
     running.stop("-TERM");
 }
 
-#[test]
-fn kubectl_works_with_what_up_serves() {
-    let directory = TempDir::new().unwrap();
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/quickstart");
-    let running = Running::start(directory.path(), &["-f", examples.to_str().unwrap()]);
-    assert!(
-        running
-            .kubectl(&["get", "zones,records", "-A"], "")
-            .contains("example-org")
-    );
-    // A second time discovery comes out of kubectl's cache.
-    assert!(
-        running
-            .kubectl(&["api-resources", "--categories=dns"], "")
-            .contains("zones")
-    );
-    assert!(
-        running
-            .kubectl(&["api-resources", "--categories=dns"], "")
-            .contains("zones")
-    );
-    assert_eq!(
-        running.kubectl(&["apply", "-f", "-"], SECRET),
-        "secret/s created\n"
-    );
-    let changed = SECRET.replace("one", "two");
-    assert_eq!(
-        running.kubectl(&["apply", "-f", "-"], &changed),
-        "secret/s configured\n"
-    );
-    assert_eq!(
-        running.kubectl(&["get", "secret", "s", "-o", "jsonpath={.data.a}"], ""),
-        "dHdv"
-    );
-    assert_eq!(
-        running.kubectl(&["label", "secret", "s", "a=b"], ""),
-        "secret/s labeled\n"
-    );
-    assert!(
-        running
-            .kubectl(&["describe", "secret", "s"], "")
-            .contains("a=b")
-    );
-    running.kubectl(&["delete", "secret", "s"], "");
-    running.stop("-TERM");
+mod on_cluster {
+    use std::io::Write as _;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Stdio};
+
+    use tempfile::TempDir;
+    use testkit::control_plane::build;
+
+    use super::Running;
+
+    const SECRET: &str =
+        "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: one}}";
+
+    impl Running {
+        /// What kubectl prints on standard output, if it succeeds.
+        #[track_caller]
+        fn kubectl(&self, args: &[&str], stdin: &str) -> String {
+            let programs =
+                build::programs().unwrap_or_else(|error| panic!("no control plane: {error}"));
+            let kubeconfig = PathBuf::from(self.ready["kubeconfig"].as_str().expect("it runs"));
+            let cache = kubeconfig.with_file_name("kubectl-cache");
+            let mut command = Command::new(programs.kubectl());
+            command
+                .arg("--kubeconfig")
+                .arg(&kubeconfig)
+                .arg("--cache-dir")
+                .arg(cache)
+                .args(args);
+            let mut child = command
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("it runs");
+            child
+                .stdin
+                .take()
+                .expect("it runs")
+                .write_all(stdin.as_bytes())
+                .expect("it runs");
+            let output = child.wait_with_output().expect("it runs");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "kubectl {args:?}: {stderr}");
+            String::from_utf8(output.stdout).expect("it runs")
+        }
+    }
+
+    #[test]
+    fn kubectl_works_with_what_up_serves() {
+        let directory = TempDir::new().unwrap();
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/quickstart");
+        let running = Running::start(directory.path(), &["-f", examples.to_str().unwrap()]);
+        assert!(
+            running
+                .kubectl(&["get", "zones,records", "-A"], "")
+                .contains("example-org")
+        );
+        // A second time discovery comes out of kubectl's cache.
+        assert!(
+            running
+                .kubectl(&["api-resources", "--categories=dns"], "")
+                .contains("zones")
+        );
+        assert!(
+            running
+                .kubectl(&["api-resources", "--categories=dns"], "")
+                .contains("zones")
+        );
+        assert_eq!(
+            running.kubectl(&["apply", "-f", "-"], SECRET),
+            "secret/s created\n"
+        );
+        let changed = SECRET.replace("one", "two");
+        assert_eq!(
+            running.kubectl(&["apply", "-f", "-"], &changed),
+            "secret/s configured\n"
+        );
+        assert_eq!(
+            running.kubectl(&["get", "secret", "s", "-o", "jsonpath={.data.a}"], ""),
+            "dHdv"
+        );
+        assert_eq!(
+            running.kubectl(&["label", "secret", "s", "a=b"], ""),
+            "secret/s labeled\n"
+        );
+        assert!(
+            running
+                .kubectl(&["describe", "secret", "s"], "")
+                .contains("a=b")
+        );
+        running.kubectl(&["delete", "secret", "s"], "");
+        running.stop("-TERM");
+    }
 }
 
 #[test]
 fn what_up_keeps_is_there_the_next_time_and_in_a_backup() {
     let directory = TempDir::new().unwrap();
     let running = Running::start(directory.path(), &[]);
-    running.kubectl(&["apply", "-f", "-"], SECRET);
+    let metadata = json!({ "name": "s" });
+    let secret = json!({ "metadata": metadata, "stringData": { "a": "one" } });
+    running.ask("POST", SECRETS, Some(&secret));
     let online = zonewright(directory.path(), &["backup", "online.jsonl"]);
     assert_eq!(
         online.status.code(),
@@ -457,10 +522,8 @@ fn what_up_keeps_is_there_the_next_time_and_in_a_backup() {
             String::from_utf8_lossy(&restored.stderr)
         );
         let running = Running::start(directory.path(), &["--data", data]);
-        assert_eq!(
-            running.kubectl(&["get", "secret", "s", "-o", "jsonpath={.data.a}"], ""),
-            "b25l"
-        );
+        let secret = running.ask("GET", &format!("{SECRETS}/s"), None);
+        assert_eq!(secret["data"]["a"], "b25l");
         running.stop("-INT");
     }
 }

@@ -1,4 +1,4 @@
-//! `bench`: measures what the program promises about time, with the program as it is released.
+//! `bench`: measures what the program promises about time, with the program as it is shipped.
 //!
 //! What is measured and how is in `crates/bench`; the results lie in `bench/results`.
 
@@ -18,15 +18,17 @@ const SCENARIOS: &str = "crates/bench/src/scenario";
 pub(crate) fn bench(scenario: Option<&str>) -> Result<()> {
     run(&mut cargo([
         "build",
-        "--release",
+        "--profile=dist",
+        "--features=jemalloc",
         "--locked",
-        "--workspace",
+        "--package=zonewright",
+        "--package=zonewright-bench",
     ]))?;
     let metadata = MetadataCommand::new()
         .current_dir(root())
         .no_deps()
         .exec()?;
-    let programs = metadata.target_directory.join("release");
+    let programs = metadata.target_directory.join("dist");
     let mut bench = Command::new(programs.join("zonewright-bench"));
     bench.current_dir(root()).arg("--program");
     bench.arg(programs.join("zonewright"));

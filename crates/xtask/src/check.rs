@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::report::{Outcome, Report};
 use crate::run::{cargo, run};
 use crate::tool::DENY;
-use crate::{generate, tidy};
+use crate::{first_run, generate, tidy};
 
 /// The crate of the fuzz targets is a workspace of its own, because its sanitizers need a nightly compiler.
 const FUZZ_MANIFEST: &str = "--manifest-path=fuzz/Cargo.toml";
@@ -42,6 +42,7 @@ pub(crate) fn check() -> Result<()> {
         .env("RUSTDOCFLAGS", "-D warnings"))?;
         Ok(Outcome::passed())
     });
+    report.step("first run", first_run::build);
     report.finish()
 }
 

@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod conform;
 mod control_plane;
+mod first_run;
 mod fuzz;
 mod generate;
 mod report;
@@ -21,6 +22,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use test::Suite;
+
 #[derive(Parser)]
 #[command(
     bin_name = "cargo xtask",
@@ -33,12 +36,18 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run all tests, after preparing what they need
+    /// Run the tests on the embedded API, after preparing what they need
     ///
     /// What cannot be had on this machine is listed as skipped, with why. With CI=true a skip is a failure.
     Test {
         /// Run only the tests whose name contains this
         filter: Option<String>,
+        /// Run the other tests: beside a real control plane, which is built from Go
+        #[arg(long)]
+        cluster: bool,
+        /// Run the tests of the pure crates only
+        #[arg(long, conflicts_with = "cluster")]
+        quick: bool,
     },
     /// Check everything that needs no test: format, lints, tree, licences, generated files, documentation
     Check,
@@ -94,7 +103,18 @@ fn main() -> ExitCode {
 
 fn perform(command: Command) -> Result<()> {
     match command {
-        Command::Test { filter } => test::test(filter.as_deref()),
+        Command::Test {
+            filter,
+            cluster,
+            quick,
+        } => {
+            let suite = match (cluster, quick) {
+                (true, _) => Suite::Cluster,
+                (false, true) => Suite::Quick,
+                (false, false) => Suite::Embedded,
+            };
+            test::test(suite, filter.as_deref())
+        }
         Command::Check => check::check(),
         Command::Generate { check: false } => generate::write(),
         Command::Generate { check: true } => generate::check(),

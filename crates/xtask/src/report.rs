@@ -13,6 +13,7 @@ pub(crate) struct Report {
     strict: bool,
     started: Instant,
     steps: Vec<Step>,
+    details: Vec<(String, Duration)>,
 }
 
 /// How a step ended when nothing failed.
@@ -48,6 +49,7 @@ impl Report {
             strict,
             started: Instant::now(),
             steps: Vec::new(),
+            details: Vec::new(),
         }
     }
 
@@ -72,6 +74,11 @@ impl Report {
             note,
             took: started.elapsed(),
         });
+    }
+
+    /// Adds a line about the time that a part of a step took.
+    pub(crate) fn detail(&mut self, name: String, took: Duration) {
+        self.details.push((name, took));
     }
 
     /// Prints the table; an error when a step failed.
@@ -110,6 +117,9 @@ impl Display for Report {
                 width = width.unwrap_or_default(),
             );
             writeln!(f, "{}", line.trim_end())?;
+        }
+        for (name, took) in &self.details {
+            writeln!(f, "{:>10}  {name}", seconds(*took))?;
         }
         let (passed, failed, skipped) = (
             self.count(Mark::Passed),
@@ -168,6 +178,15 @@ mod tests {
         let table = report.to_string();
         assert_eq!(table.lines().count(), 2, "{table}");
         assert!(table.contains("it broke:"), "{table}");
+    }
+
+    #[test]
+    fn what_took_long_is_listed_below_the_steps() {
+        let mut report = report(false);
+        report.detail("dns algebra".to_owned(), Duration::from_millis(61_250));
+        let table = report.to_string();
+        let lines: Vec<_> = table.lines().collect();
+        assert_eq!(lines[2], "    61.2 s  dns algebra", "{table}");
     }
 
     #[test]

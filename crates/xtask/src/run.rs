@@ -1,8 +1,7 @@
 //! Running other programs: loudly, in the workspace's root, with a failure that names the command.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result, bail};
@@ -22,13 +21,18 @@ pub(crate) fn root() -> &'static Path {
 }
 
 /// The cargo that runs us, in the workspace's root.
-///
-/// What it tells us about ourselves is not passed on: some build scripts look at these variables, and whatever depends on
-/// them would be built anew whenever someone builds without us.
 pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
-    let mut command = Command::new(cargo);
+    let mut command = outside_cargo(Command::new(cargo));
     command.args(arguments).current_dir(root());
+    command
+}
+
+/// The command, without what cargo tells us about ourselves.
+///
+/// Some build scripts look at these variables, and whatever depends on them would be built anew whenever someone builds
+/// without us.
+pub(crate) fn outside_cargo(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         let about_us = ["CARGO_PKG_", "CARGO_MANIFEST_"];
         if about_us
@@ -49,27 +53,6 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
         .status()
         .with_context(|| format!("cannot start `{shown}`"))?;
     succeeded(&shown, status)
-}
-
-/// Runs a command, and shows each line it prints to us and to the person in front.
-pub(crate) fn watch(command: &mut Command, mut see: impl FnMut(&str)) -> Result<()> {
-    let shown = describe(command);
-    eprintln!("$ {shown}");
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot start `{shown}`"))?;
-    let printed = child
-        .stdout
-        .take()
-        .expect("standard output was asked for as a pipe");
-    for line in BufReader::new(printed).split(b'\n') {
-        let line = line.with_context(|| format!("cannot read what `{shown}` prints"))?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        see(&line);
-    }
-    succeeded(&shown, child.wait()?)
 }
 
 /// Runs a command silently and returns what it printed.
@@ -112,20 +95,6 @@ mod tests {
         let mut command = Command::new("/usr/bin/cargo");
         command.args(["test", "--workspace"]);
         assert_eq!(describe(&command), "cargo test --workspace");
-    }
-
-    #[test]
-    fn each_line_a_watched_command_prints_is_seen() {
-        let mut lines = Vec::new();
-        watch(&mut cargo(["--version"]), |line| {
-            lines.push(line.to_owned());
-        })
-        .unwrap();
-        assert!(
-            matches!(&lines[..], [line] if line.starts_with("cargo ")),
-            "{lines:?}"
-        );
-        assert!(watch(&mut cargo(["no-such-command"]), |_| ()).is_err());
     }
 
     #[test]

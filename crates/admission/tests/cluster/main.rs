@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod locked;
-mod rotating;
 mod stage;
+
+mod on_cluster {
+    mod locked;
+    mod rotating;
+}

@@ -46,7 +46,7 @@ const APPROVAL: (&str, &str) = (
     "unapproved, stands in where the Gateway API is not installed",
 );
 
-/// The definition with the schema of an object whose `spec` and `status` are as given.
+/// The definition with the schema of an object whose `spec` and `status` are as given, in every version.
 pub(super) fn complete(
     mut crd: CustomResourceDefinition,
     spec: &Value,
@@ -64,14 +64,12 @@ pub(super) fn complete(
         }
     });
     let schema = serde_json::from_value(schema).expect("a schema built here is a schema");
-    let version = crd
-        .spec
-        .versions
-        .first_mut()
-        .expect("a derived definition has one version");
-    version.schema = Some(CustomResourceValidation {
+    let schema = CustomResourceValidation {
         open_api_v3_schema: Some(schema),
-    });
+    };
+    for version in &mut crd.spec.versions {
+        version.schema = Some(schema.clone());
+    }
     if crd.spec.group.ends_with(".k8s.io") {
         let (key, value) = APPROVAL;
         crd.metadata

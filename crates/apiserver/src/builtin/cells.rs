@@ -1,86 +1,289 @@
-//! The rows of the tables that kubectl prints, one function per kind.
-//!
-//! Cells are in the order of [`super::columns`]; those of `-o wide` are always there, as the API
-//! server sends them.
+//! The cells of the tables that kubectl prints: what `columns.txt` says of them, and the few that a function makes.
 
-mod rbac;
-mod selector;
+pub(super) mod selector;
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::columns;
 use super::fields::Fields as _;
 use super::kind::Kind;
-use crate::duration::age;
+use crate::duration::{age, human_duration};
 use crate::object::{Object, ObjectExt as _};
 
 const NONE: &str = "<none>";
 const UNKNOWN: &str = "<unknown>";
-/// An Ingress shows this many hosts and counts the rest.
-const MOST_HOSTS: usize = 3;
+/// Hosts and addresses that are shown; the rest is counted.
+const SHOWN_MAX: usize = 3;
+
+/// Where a cell comes from: the first of these that is something.
+pub(super) struct Cell(Vec<Source>);
+
+enum Source {
+    Text(&'static str),
+    Path(&'static str),
+    /// A word of the table, with what follows it.
+    Word(&'static str, Vec<&'static str>),
+}
 
 /// The row of an object.
 pub(super) fn of(kind: Kind, object: &Object, now: Timestamp) -> Vec<Value> {
-    let since = since(object.text("metadata.creationTimestamp"), now);
-    let mut row = vec![Value::from(object.name())];
-    match kind {
-        Kind::Event | Kind::NewEvent => return event(&super::event::to_core(object), now),
-        Kind::Role | Kind::ClusterRole | Kind::CustomResourceDefinition => {
-            row.push(object.text("metadata.creationTimestamp").into());
-            return row;
-        }
-        Kind::ServiceAccount => {}
-        Kind::Namespace => row.push(object.text("status.phase").into()),
-        Kind::ConfigMap => {
-            let count = object.entries("data").count() + object.entries("binaryData").count();
-            row.push(count.into());
-        }
-        Kind::Secret => {
-            row.push(object.text("type").into());
-            row.push(object.entries("data").count().into());
-        }
-        Kind::Lease => row.push(object.text("spec.holderIdentity").into()),
-        Kind::IngressClass => return ingress_class(object, since),
-        Kind::Ingress => row.extend(ingress(object)),
-        Kind::NetworkPolicy => {
-            let selector = selector::shown(object.at("spec.podSelector"));
-            row.push(or(&selector, NONE).into());
-        }
-        Kind::PodDisruptionBudget => {
-            row.push(int_or_text(object.at("spec.minAvailable")).into());
-            row.push(int_or_text(object.at("spec.maxUnavailable")).into());
-            row.push(object.number("status.disruptionsAllowed").into());
-        }
-        Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
-            row.push(object.list("webhooks").len().into());
-        }
-        Kind::Service => row.extend(service(object)),
-        Kind::Node => return node(object, since),
-        Kind::Deployment => return deployment(object, since),
-        Kind::RoleBinding | Kind::ClusterRoleBinding => return rbac::binding(object, since),
-    }
-    row.push(since.into());
-    if kind == Kind::Service {
-        row.push(or(&labels(object, "spec.selector"), NONE).into());
-    }
-    row
+    let older;
+    let object = if kind == Kind::NewEvent {
+        older = super::event::to_core(object);
+        &older
+    } else {
+        object
+    };
+    let cells = columns::plans(kind).iter();
+    cells.map(|plan| plan.cell.of(object, now)).collect()
 }
 
-fn service(object: &Object) -> [Value; 4] {
-    let address = object
-        .texts("spec.clusterIPs")
-        .first()
+impl Cell {
+    pub(super) fn read(text: &'static str) -> Self {
+        let sources = text
+            .split("??")
+            .map(str::trim)
+            .filter(|one| !one.is_empty());
+        Self(sources.map(Source::read).collect())
+    }
+
+    fn of(&self, object: &Object, now: Timestamp) -> Value {
+        let mut sources = self.0.iter().map(|source| source.of(object, now));
+        let found = sources.find(|value| value != "");
+        found.unwrap_or_else(|| "".into())
+    }
+}
+
+impl Source {
+    fn read(text: &'static str) -> Self {
+        let mut words = text.split(' ');
+        match (words.next().unwrap_or_default(), words.next()) {
+            (word, _) if word.starts_with('<') || word == "N/A" || word == "Running" => {
+                Self::Text(text)
+            }
+            (path, None) => Self::Path(path),
+            (word, Some(first)) => Self::Word(word, std::iter::once(first).chain(words).collect()),
+        }
+    }
+
+    fn of(&self, object: &Object, now: Timestamp) -> Value {
+        let (word, paths) = match self {
+            Self::Text(text) => return (*text).into(),
+            Self::Path(path) => return text(object.at(path)).into(),
+            Self::Word(word, paths) => (*word, paths.as_slice()),
+        };
+        let path = paths[0];
+        let other = || paths.get(1).copied().unwrap_or_default();
+        match word {
+            "number" => object.number(path).into(),
+            "truth" => object.truth(path).into(),
+            "word" => if object.truth(path) { "True" } else { "False" }.into(),
+            "since" => since(object.text(path), now).into(),
+            "lasted" => lasted(object.text(path), object.text(other()), now).into(),
+            "count" => paths
+                .iter()
+                .map(|path| size(object.at(path)))
+                .sum::<usize>()
+                .into(),
+            "ratio" => format!("{}/{}", object.number(path), whole(object, other())).into(),
+            "first" => text(object.list(path).first()).into(),
+            "join" => joined(object.list(path), other()).into(),
+            "few" => few(&all_of(object.list(path), other())).into(),
+            "sum" => object
+                .list(path)
+                .iter()
+                .map(|one| one.number(other()))
+                .sum::<i64>()
+                .to_string()
+                .into(),
+            "ready" => {
+                let ready = object.list(path).iter().filter(|one| one.truth("ready"));
+                format!("{}/{}", ready.count(), object.list(other()).len()).into()
+            }
+            "true" => condition(object, paths).into(),
+            "labels" => labels(object, path).into(),
+            "selector" => selector::shown(object.at(path)).into(),
+            "pair" => pair(object, path, other()).into(),
+            "modes" => modes(&object.texts(path)).into(),
+            "subjects" => subjects(object, path).into(),
+            _ => made(path, object, now),
+        }
+    }
+}
+
+/// Cells that no path leads to.
+fn made(name: &str, object: &Object, now: Timestamp) -> Value {
+    let owned = match name {
+        "default-name" => default_name(object),
+        "parameters" => parameters(object),
+        "external-address" => external_address(object),
+        "service-ports" => {
+            let ports: Vec<String> = object.list("spec.ports").iter().map(port).collect();
+            ports.join(",")
+        }
+        "endpoints" => endpoints(object),
+        "hosts" => hosts(object.list("spec.rules")),
+        "balancer" => {
+            let address: Vec<String> = load_balancer(object).into_iter().collect();
+            address.join(",")
+        }
+        "ingress-ports" if object.list("spec.tls").is_empty() => "80".to_owned(),
+        "ingress-ports" => "80, 443".to_owned(),
+        "node-status" => node_status(object),
+        "node-roles" => node_roles(object).join(","),
+        "internal-ip" => node_address(object, "InternalIP").to_owned(),
+        "external-ip" => node_address(object, "ExternalIP").to_owned(),
+        "kernel" => kernel(object),
+        "last-seen" | "first-seen" => seen(object, name, now),
+        "times" => return times(object).into(),
+        "involved" => involved(object),
+        "source" => source(object),
+        "message" => object.text("message").trim().to_owned(),
+        name => unreachable!("no cell is made by the name {name}"),
+    };
+    owned.into()
+}
+
+/// A text, or a number as text.
+fn text(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    }
+}
+
+fn size(value: Option<&Value>) -> usize {
+    match value {
+        Some(Value::Array(values)) => values.len(),
+        Some(Value::Object(fields)) => fields.len(),
+        _ => 0,
+    }
+}
+
+/// The second of two numbers; what has no number of its own is one.
+fn whole(object: &Object, path: &str) -> i64 {
+    object.at(path).map_or(1, |_| object.number(path))
+}
+
+fn joined(list: &[Value], field: &str) -> String {
+    let texts: Vec<&str> = list.iter().map(|one| one.text(field)).collect();
+    texts.join(",")
+}
+
+/// What a field of all in a list says, be it one text or several.
+fn all_of(list: &[Value], field: &str) -> Vec<String> {
+    let all = list.iter().filter_map(|one| one.at(field));
+    let all = all.flat_map(|value| match value.as_array() {
+        Some(values) => values.as_slice(),
+        None => std::slice::from_ref(value),
+    });
+    all.map(|value| text(Some(value))).collect()
+}
+
+/// The first of several texts, and how many more there are.
+fn few(all: &[String]) -> String {
+    let shown = all[..all.len().min(SHOWN_MAX)].join(",");
+    match all.len().saturating_sub(SHOWN_MAX) {
+        0 => shown,
+        more => format!("{shown} + {more} more..."),
+    }
+}
+
+/// The first of these conditions that is true.
+fn condition<'a>(object: &Object, types: &[&'a str]) -> &'a str {
+    let conditions = object.list("status.conditions");
+    let holds = |kind: &str| {
+        let mut all = conditions.iter();
+        all.any(|one| one.text("type") == kind && one.text("status") == "True")
+    };
+    types
+        .iter()
         .copied()
-        .unwrap_or(NONE);
-    let ports: Vec<String> = object.list("spec.ports").iter().map(port).collect();
-    [
-        object.text("spec.type").into(),
-        address.into(),
-        external_address(object).into(),
-        or(&ports.join(","), NONE).into(),
-    ]
+        .find(|kind| holds(kind))
+        .unwrap_or_default()
+}
+
+fn pair(object: &Object, one: &str, other: &str) -> String {
+    match (object.text(one), object.text(other)) {
+        ("", "") => String::new(),
+        (one, other) => format!("{one}/{other}"),
+    }
+}
+
+/// Access modes of volumes, by their initials and each once.
+fn modes(modes: &[&str]) -> String {
+    let known = [
+        ("ReadWriteOnce", "RWO"),
+        ("ReadOnlyMany", "ROX"),
+        ("ReadWriteMany", "RWX"),
+        ("ReadWriteOncePod", "RWOP"),
+    ];
+    let shown = known.iter().filter(|(mode, _)| modes.contains(mode));
+    let shown: Vec<&str> = shown.map(|(_, short)| *short).collect();
+    shown.join(",")
+}
+
+/// Whom a role is bound to, of one kind.
+fn subjects(object: &Object, kind: &str) -> String {
+    let all = object.list("subjects").iter();
+    let shown = all.filter(|subject| subject.text("kind") == kind);
+    let shown: Vec<String> = shown
+        .map(|subject| match kind {
+            "ServiceAccount" => format!("{}/{}", subject.text("namespace"), subject.text("name")),
+            _ => subject.text("name").to_owned(),
+        })
+        .collect();
+    shown.join(", ")
+}
+
+/// The name, and whether it is the class of those who name none.
+fn default_name(object: &Object) -> String {
+    let mut annotations = object.entries("metadata.annotations");
+    if annotations.any(|(key, value)| key.ends_with("/is-default-class") && value == "true") {
+        format!("{} (default)", object.name())
+    } else {
+        object.name().to_owned()
+    }
+}
+
+fn parameters(object: &Object) -> String {
+    let Some(parameters) = object.at("spec.parameters") else {
+        return String::new();
+    };
+    let (kind, name) = (parameters.text("kind"), parameters.text("name"));
+    match parameters.at("apiGroup").and_then(Value::as_str) {
+        Some(group) => format!("{kind}.{group}/{name}"),
+        None => format!("{kind}/{name}"),
+    }
+}
+
+/// Every address with every port.
+fn endpoints(object: &Object) -> String {
+    let subset = |subset: &Value| -> Vec<String> {
+        let addresses = all_of(subset.list("addresses"), "ip");
+        let ports = subset.list("ports");
+        if ports.is_empty() {
+            return addresses;
+        }
+        let at = |port: &Value| {
+            let port = port.number("port");
+            let at = |address: &String| {
+                if address.contains(':') {
+                    format!("[{address}]:{port}")
+                } else {
+                    format!("{address}:{port}")
+                }
+            };
+            addresses.iter().map(at).collect::<Vec<_>>()
+        };
+        ports.iter().flat_map(at).collect()
+    };
+    let all: Vec<String> = object.list("subsets").iter().flat_map(subset).collect();
+    few(&all)
 }
 
 fn port(port: &Value) -> String {
@@ -112,89 +315,36 @@ fn load_balancer(object: &Object) -> BTreeSet<String> {
     shown.filter(|point| !point.is_empty()).collect()
 }
 
-fn ingress(object: &Object) -> [Value; 4] {
-    let class = object.at("spec.ingressClassName").and_then(Value::as_str);
-    let rules = object.list("spec.rules");
-    let hosts = rules
-        .iter()
-        .map(|rule| rule.text("host"))
-        .filter(|host| !host.is_empty());
-    let shown: Vec<&str> = hosts.take(MOST_HOSTS).collect();
-    let address: Vec<String> = load_balancer(object).into_iter().collect();
-    let ports = if object.list("spec.tls").is_empty() {
-        "80"
-    } else {
-        "80, 443"
-    };
-    [
-        class.unwrap_or(NONE).into(),
-        hosts_cell(&shown, rules).into(),
-        address.join(",").into(),
-        ports.into(),
-    ]
-}
-
 /// What is counted are rules, with or without a host, after the last one that is shown.
-fn hosts_cell(shown: &[&str], rules: &[Value]) -> String {
-    let named = |rule: &&Value| !rule.text("host").is_empty();
+fn hosts(rules: &[Value]) -> String {
+    let named = |rule: &Value| !rule.text("host").is_empty();
+    let shown: Vec<&str> = rules
+        .iter()
+        .filter(|rule| named(rule))
+        .take(SHOWN_MAX)
+        .map(|rule| rule.text("host"))
+        .collect();
     let last_shown = rules
         .iter()
         .enumerate()
         .filter(|(_, rule)| named(rule))
-        .nth(MOST_HOSTS - 1);
+        .nth(SHOWN_MAX - 1);
     let more = last_shown.is_some_and(|(index, _)| index + 1 < rules.len());
-    match shown {
+    match shown.as_slice() {
         [] => "*".to_owned(),
         shown if more => {
-            format!("{} + {} more...", shown.join(","), rules.len() - MOST_HOSTS)
+            format!("{} + {} more...", shown.join(","), rules.len() - SHOWN_MAX)
         }
         shown => shown.join(","),
     }
 }
 
-fn ingress_class(object: &Object, since: String) -> Vec<Value> {
-    let annotations = object.entries("metadata.annotations");
-    let mut defaults = annotations.filter(|(key, value)| {
-        *key == "ingressclass.kubernetes.io/is-default-class" && *value == "true"
-    });
-    let name = match defaults.next() {
-        Some(_) => format!("{} (default)", object.name()),
-        None => object.name().to_owned(),
-    };
-    let parameters = object.at("spec.parameters").map(|parameters| {
-        let (kind, name) = (parameters.text("kind"), parameters.text("name"));
-        match parameters.at("apiGroup").and_then(Value::as_str) {
-            Some(group) => format!("{kind}.{group}/{name}"),
-            None => format!("{kind}/{name}"),
-        }
-    });
-    let parameters = parameters.unwrap_or_else(|| NONE.to_owned());
-    vec![
-        name.into(),
-        object.text("spec.controller").into(),
-        parameters.into(),
-        since.into(),
-    ]
-}
-
-fn node(object: &Object, since: String) -> Vec<Value> {
-    let info = |field: &str| object.text(&format!("status.nodeInfo.{field}"));
-    let mut kernel = or(info("kernelVersion"), UNKNOWN).to_owned();
-    if !info("architecture").is_empty() {
-        kernel = format!("{kernel} ({})", info("architecture"));
+fn kernel(object: &Object) -> String {
+    let kernel = or(object.text("status.nodeInfo.kernelVersion"), UNKNOWN);
+    match object.text("status.nodeInfo.architecture") {
+        "" => kernel.to_owned(),
+        architecture => format!("{kernel} ({architecture})"),
     }
-    vec![
-        object.name().into(),
-        node_status(object).into(),
-        or(&node_roles(object).join(","), NONE).into(),
-        since.into(),
-        info("kubeletVersion").into(),
-        node_address(object, "InternalIP").into(),
-        node_address(object, "ExternalIP").into(),
-        or(info("osImage"), UNKNOWN).into(),
-        kernel.into(),
-        or(info("containerRuntimeVersion"), UNKNOWN).into(),
-    ]
 }
 
 fn node_status(object: &Object) -> String {
@@ -229,79 +379,65 @@ fn node_address<'a>(object: &'a Object, kind: &str) -> &'a str {
     found.map_or(NONE, |address| address.text("address"))
 }
 
-fn deployment(object: &Object, since: String) -> Vec<Value> {
-    let (ready, wanted) = (
-        object.number("status.readyReplicas"),
-        object.number("spec.replicas"),
-    );
-    let containers = object.list("spec.template.spec.containers").iter();
-    let joined = |field: &str| {
-        let texts: Vec<&str> = containers
-            .clone()
-            .map(|container| container.text(field))
-            .collect();
-        texts.join(",")
-    };
-    vec![
-        object.name().into(),
-        format!("{ready}/{wanted}").into(),
-        object.number("status.updatedReplicas").into(),
-        object.number("status.availableReplicas").into(),
-        since.into(),
-        joined("name").into(),
-        joined("image").into(),
-        selector::shown(object.at("spec.selector")).into(),
-    ]
+/// When an Event was first or last seen; one that was seen once has one time.
+fn seen(object: &Object, name: &str, now: Timestamp) -> String {
+    let ago = |path: &str| since(object.text(path), now);
+    let series = object.has("series");
+    match (
+        name,
+        object.text("firstTimestamp"),
+        object.text("lastTimestamp"),
+    ) {
+        ("last-seen", ..) if series => ago("series.lastObservedTime"),
+        ("last-seen", _, last) if !last.is_empty() => ago("lastTimestamp"),
+        (_, "", _) => or(&ago("eventTime"), UNKNOWN).to_owned(),
+        (_, _, _) => ago("firstTimestamp"),
+    }
 }
 
-/// An Event in its older form.
-fn event(object: &Object, now: Timestamp) -> Vec<Value> {
-    let time = |path: &str| since(object.text(path), now);
-    let first = match object.text("firstTimestamp") {
-        "" => time("eventTime"),
-        _ => time("firstTimestamp"),
-    };
-    let (last, count) = match (object.has("series"), object.text("lastTimestamp")) {
-        (true, _) => (
-            time("series.lastObservedTime"),
-            object.number("series.count"),
-        ),
-        (false, "") => (first.clone(), object.number("count").max(1)),
-        (false, _) => (time("lastTimestamp"), object.number("count").max(1)),
-    };
+fn times(object: &Object) -> i64 {
+    if object.has("series") {
+        object.number("series.count")
+    } else {
+        object.number("count").max(1)
+    }
+}
+
+fn involved(object: &Object) -> String {
     let kind = object.text("involvedObject.kind").to_lowercase();
-    let target = match object.text("involvedObject.name") {
+    match object.text("involvedObject.name") {
         "" => kind,
         name => format!("{kind}/{name}"),
-    };
+    }
+}
+
+fn source(object: &Object) -> String {
     let component = or(
         object.text("source.component"),
         object.text("reportingComponent"),
     );
-    let source = match or(object.text("source.host"), object.text("reportingInstance")) {
+    match or(object.text("source.host"), object.text("reportingInstance")) {
         "" => component.to_owned(),
         instance => format!("{component}, {instance}"),
-    };
-    vec![
-        last.into(),
-        object.text("type").into(),
-        object.text("reason").into(),
-        target.into(),
-        object.text("involvedObject.fieldPath").into(),
-        source.into(),
-        object.text("message").trim().into(),
-        first.into(),
-        json!(count),
-        object.name().into(),
-    ]
+    }
 }
 
-/// How long ago a time of an object was.
+/// How long ago a time of an object was; nothing where there is none.
 fn since(time: &str, now: Timestamp) -> String {
-    match time.parse() {
-        Ok(then) => age(then, now),
-        Err(_) => UNKNOWN.to_owned(),
+    match (time, time.parse()) {
+        ("", _) => String::new(),
+        (_, Ok(then)) => age(then, now),
+        (_, Err(_)) => UNKNOWN.to_owned(),
     }
+}
+
+/// The time from one to the other, or until now.
+fn lasted(from: &str, until: &str, now: Timestamp) -> String {
+    let Ok(from) = from.parse::<Timestamp>() else {
+        return String::new();
+    };
+    let until = until.parse().unwrap_or(now);
+    human_duration(until.duration_since(from).as_secs())
 }
 
 fn labels(object: &Object, path: &str) -> String {
@@ -309,15 +445,6 @@ fn labels(object: &Object, path: &str) -> String {
         |(key, value): (&str, &Value)| format!("{key}={}", value.as_str().unwrap_or_default());
     let pairs: Vec<String> = object.entries(path).map(pair).collect();
     pairs.join(",")
-}
-
-fn int_or_text(value: Option<&Value>) -> String {
-    match value {
-        None => "N/A".to_owned(),
-        Some(value) => value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned),
-    }
 }
 
 /// `text`, or `other` where it is empty.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::definitions::{self, Definitions};
 use super::go_types;
-use super::kind::{Kind, VERSION};
+use super::kind::{Facts, Kind};
 use crate::object::Object;
 use crate::refusal::Refusal;
 
@@ -26,9 +26,13 @@ pub(super) fn error(kind: Kind, object: &Object) -> Option<Refusal> {
         path: Vec::new(),
     };
     let wrong = decoder.fields(definitions.get(root)?, object, &place)?;
-    let name = kind.facts().kind;
+    let Facts {
+        kind: name,
+        version,
+        ..
+    } = kind.facts();
     Some(Refusal::bad_request(format!(
-        "{name} in version \"{VERSION}\" cannot be handled as a {name}: {wrong}"
+        "{name} in version \"{version}\" cannot be handled as a {name}: {wrong}"
     )))
 }
 

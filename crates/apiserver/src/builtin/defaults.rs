@@ -1,79 +1,126 @@
 //! What kube-apiserver fills in after reading an object.
 //!
-//! Two sorts of things: values that the API assumes, and fields that Go's types always write out
-//! although nothing is in them, such as `status: {}`.
+//! Two sorts of things, each a table by type: values that the API assumes (`defaults.txt`), and fields that Go's types
+//! always write although nothing is in them, such as `status: {}` (`zeros.txt`). What neither can say is here.
 
+mod addresses;
 mod empty;
-mod pod;
-mod service;
+mod rules;
 
-pub(super) use service::settle_addresses;
+pub(super) use addresses::settle_addresses;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::definitions::{self, Definitions};
 use super::fields::{Fields as _, Fill as _};
 use super::kind::Kind;
 use crate::object::{Object, ObjectExt as _};
+use rules::Rules;
 
-const RBAC: &str = "rbac.authorization.k8s.io";
 /// The label by which selectors find a namespace by name.
 const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// Fills in what was left out.
 pub(super) fn fill(kind: Kind, object: &mut Object) {
+    if kind == Kind::CustomResourceDefinition {
+        return;
+    }
     empty::drop(kind, object);
-    match kind {
-        Kind::Namespace => namespace(object),
-        Kind::Node => node(object),
-        Kind::Event => event(object),
-        Kind::NewEvent => new_event(object),
-        Kind::Secret => secret(object),
-        Kind::Service => service::fill(object),
-        Kind::Lease => {
-            object.below("spec");
+    if kind == Kind::Namespace {
+        label_with_name(object);
+    }
+    if kind == Kind::Secret {
+        encode_texts(object);
+    }
+    if kind == Kind::Service {
+        forget_affinity(object);
+    }
+    let definitions = definitions::all();
+    assume(definitions, definitions.root(kind), object);
+}
+
+/// The object of a kind that has nothing in it, as Go writes it. A creation is compared with it to find out which fields the
+/// sender wrote.
+pub(super) fn blank(kind: Kind) -> Object {
+    let definitions = definitions::all();
+    let mut blank = Object::new();
+    write_zeros(definitions, definitions.root(kind), &mut blank);
+    blank
+}
+
+/// The status of an object that no controller has looked at.
+pub(super) fn new_status(kind: Kind) -> Option<Value> {
+    let definitions = definitions::all();
+    let mut blank = Object::new();
+    assume(definitions, definitions.root(kind), &mut blank);
+    blank.remove("status")
+}
+
+/// Fills in an object of a type, and what is in it.
+fn assume(definitions: &Definitions, name: &str, object: &mut Object) {
+    Rules::of(name).apply(object);
+    each_typed(definitions, name, object, &mut |name, object| {
+        assume(definitions, name, object);
+    });
+}
+
+fn write_zeros(definitions: &Definitions, name: &str, object: &mut Object) {
+    Rules::of(name).write_zeros(object);
+    each_typed(definitions, name, object, &mut |name, object| {
+        write_zeros(definitions, name, object);
+    });
+}
+
+/// The objects in an object of a type that have a type themselves.
+fn each_typed(
+    definitions: &Definitions,
+    name: &str,
+    object: &mut Object,
+    visit: &mut impl FnMut(&str, &mut Object),
+) {
+    let properties = definitions
+        .get(name)
+        .and_then(|definition| definition.get("properties")?.as_object());
+    let Some(properties) = properties else {
+        return;
+    };
+    for (field, value) in object {
+        if let Some(schema) = properties.get(field) {
+            typed(definitions, schema, value, visit);
         }
-        Kind::Deployment => deployment(object),
-        Kind::ClusterRoleBinding | Kind::RoleBinding => binding(object),
-        // A list that Go writes as `null` when nothing was given.
-        Kind::ClusterRole | Kind::Role => object.fill("rules", Value::Null),
-        Kind::IngressClass => ingress_class(object),
-        Kind::Ingress => {
-            object.below("spec");
-            if let Some(status) = object.below("status") {
-                status.below("loadBalancer");
-            }
-        }
-        Kind::NetworkPolicy => network_policy(object),
-        Kind::PodDisruptionBudget => {
-            object.below("spec");
-            object.fill("status", budget_status());
-            // Numbers that somebody has taken away are zero.
-            let zeroes = budget_status();
-            let zeroes = zeroes.as_object().into_iter().flatten();
-            if let Some(status) = object.below("status") {
-                zeroes.for_each(|(field, zero)| status.fill(field, zero.clone()));
-            }
-        }
-        Kind::MutatingWebhookConfiguration => webhooks(object, true),
-        Kind::ValidatingWebhookConfiguration => webhooks(object, false),
-        Kind::ConfigMap | Kind::ServiceAccount | Kind::CustomResourceDefinition => {}
     }
 }
 
-/// The status of a budget that nobody has looked at.
-pub(super) fn budget_status() -> Value {
-    json!({
-        "disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0
-    })
+fn typed(
+    definitions: &Definitions,
+    schema: &Value,
+    value: &mut Value,
+    visit: &mut impl FnMut(&str, &mut Object),
+) {
+    match value {
+        Value::Object(object) => {
+            if let Some((name, _)) = definitions.resolve(schema) {
+                visit(name, object);
+            } else if let Some(schema) = schema.get("additionalProperties") {
+                for value in object.values_mut() {
+                    typed(definitions, schema, value, visit);
+                }
+            }
+        }
+        Value::Array(values) => {
+            if let Some(schema) = schema.get("items") {
+                for value in values {
+                    typed(definitions, schema, value, visit);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
-fn namespace(object: &mut Object) {
-    object.below("spec");
-    if let Some(status) = object.below("status") {
-        status.fill_text("phase", "Active");
-    }
+fn label_with_name(object: &mut Object) {
     let name = object.name().to_owned();
     if name.is_empty() {
         return;
@@ -83,69 +130,8 @@ fn namespace(object: &mut Object) {
     }
 }
 
-fn node(object: &mut Object) {
-    object.below("spec");
-    let Some(status) = object.below("status") else {
-        return;
-    };
-    if let Some(capacity) = status.field("capacity").cloned() {
-        status.fill("allocatable", capacity);
-    }
-    for condition in status.each("conditions") {
-        condition.fill("lastHeartbeatTime", Value::Null);
-        condition.fill("lastTransitionTime", Value::Null);
-    }
-    if let Some(endpoints) = status.below("daemonEndpoints")
-        && let Some(kubelet) = endpoints.below("kubeletEndpoint")
-    {
-        kubelet.fill("Port", 0);
-    }
-    if let Some(info) = status.below("nodeInfo") {
-        for field in NODE_INFO {
-            info.fill_text(field, "");
-        }
-    }
-}
-
-/// What a machine tells about itself, written out even where it tells nothing.
-const NODE_INFO: [&str; 10] = [
-    "architecture",
-    "bootID",
-    "containerRuntimeVersion",
-    "kernelVersion",
-    "kubeProxyVersion",
-    "kubeletVersion",
-    "machineID",
-    "operatingSystem",
-    "osImage",
-    "systemUUID",
-];
-
-fn event(object: &mut Object) {
-    object.below("involvedObject");
-    object.below("source");
-    for time in ["firstTimestamp", "lastTimestamp", "eventTime"] {
-        object.fill(time, Value::Null);
-    }
-    object.fill("reportingComponent", "");
-    object.fill("reportingInstance", "");
-}
-
-fn new_event(object: &mut Object) {
-    object.below("regarding");
-    object.below("deprecatedSource");
-    for time in [
-        "deprecatedFirstTimestamp",
-        "deprecatedLastTimestamp",
-        "eventTime",
-    ] {
-        object.fill(time, Value::Null);
-    }
-}
-
 /// `stringData` is a convenience for writers: it ends up in `data`.
-fn secret(object: &mut Object) {
-    object.fill_text("type", "Opaque");
+fn encode_texts(object: &mut Object) {
     let texts = object.remove("stringData");
     let Some(Value::Object(texts)) = texts.filter(|texts| texts != &json!({})) else {
         return;
@@ -159,89 +145,11 @@ fn secret(object: &mut Object) {
     }
 }
 
-fn deployment(object: &mut Object) {
-    object.below("status");
-    let Some(spec) = object.below("spec") else {
-        return;
-    };
-    spec.fill("replicas", 1);
-    spec.fill("revisionHistoryLimit", 10);
-    spec.fill("progressDeadlineSeconds", 600);
-    spec.fill("selector", Value::Null);
-    if let Some(strategy) = spec.below("strategy") {
-        strategy.fill_text("type", "RollingUpdate");
-        if strategy.text("type") == "RollingUpdate"
-            && let Some(rolling) = strategy.below("rollingUpdate")
-        {
-            rolling.fill("maxUnavailable", "25%");
-            rolling.fill("maxSurge", "25%");
-        }
-    }
-    if let Some(template) = spec.below("template") {
-        pod::template(template);
-    }
-}
-
-fn binding(object: &mut Object) {
-    if let Some(role) = object.below("roleRef") {
-        role.fill_text("apiGroup", RBAC);
-        role.fill("kind", "");
-        role.fill("name", "");
-    }
-    for subject in object.each("subjects") {
-        if matches!(subject.text("kind"), "User" | "Group") {
-            subject.fill_text("apiGroup", RBAC);
-        }
-    }
-}
-
-fn ingress_class(object: &mut Object) {
-    let spec = object.below("spec");
-    if let Some(parameters) = spec.and_then(|spec| spec.present("parameters")) {
-        parameters.fill("scope", "Cluster");
-    }
-}
-
-fn network_policy(object: &mut Object) {
-    let Some(spec) = object.below("spec") else {
-        return;
-    };
-    spec.below("podSelector");
-    for direction in ["ingress", "egress"] {
-        for rule in spec.each(direction) {
-            rule.each("ports")
-                .for_each(|port| port.fill("protocol", "TCP"));
-        }
-    }
-    if spec.list("policyTypes").is_empty() {
-        let types = if spec.list("egress").is_empty() {
-            json!(["Ingress"])
-        } else {
-            json!(["Ingress", "Egress"])
-        };
-        spec.insert("policyTypes".to_owned(), types);
-    }
-}
-
-fn webhooks(object: &mut Object, mutating: bool) {
-    for webhook in object.each("webhooks") {
-        webhook.below("clientConfig").map(client_config);
-        webhook.fill("failurePolicy", "Fail");
-        webhook.fill("matchPolicy", "Equivalent");
-        webhook.fill("timeoutSeconds", 10);
-        webhook.below("namespaceSelector");
-        webhook.below("objectSelector");
-        if mutating {
-            webhook.fill("reinvocationPolicy", "Never");
-        }
-        webhook
-            .each("rules")
-            .for_each(|rule| rule.fill("scope", "*"));
-    }
-}
-
-fn client_config(config: &mut Map<String, Value>) {
-    if let Some(service) = config.present("service") {
-        service.fill("port", 443);
+/// Without affinity there is nothing to configure.
+fn forget_affinity(object: &mut Object) {
+    if let Some(spec) = object.present("spec")
+        && matches!(spec.text("sessionAffinity"), "" | "None")
+    {
+        spec.remove("sessionAffinityConfig");
     }
 }

@@ -9,13 +9,14 @@ use std::sync::LazyLock;
 
 use k8s_openapi::api::authentication::v1::{SelfSubjectReview, TokenRequest};
 use k8s_openapi::api::authorization::v1::SelfSubjectAccessReview;
+use k8s_openapi::api::autoscaling::v1::Scale;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, ListMeta, Status};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::extensions;
-use super::kind::{self, Kind};
+use super::kind::Kind;
 
 /// Types by their full name, such as `io.k8s.api.core.v1.Secret`.
 pub(super) struct Definitions {
@@ -36,9 +37,10 @@ const FIELDS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1";
 pub(super) const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 
 /// What is sent and answered besides the objects of kinds.
-const OTHERS: [fn(&mut SchemaGenerator) -> schemars::Schema; 6] = [
+const OTHERS: [fn(&mut SchemaGenerator) -> schemars::Schema; 7] = [
     SchemaGenerator::subschema_for::<DeleteOptions>,
     SchemaGenerator::subschema_for::<ListMeta>,
+    SchemaGenerator::subschema_for::<Scale>,
     SchemaGenerator::subschema_for::<SelfSubjectAccessReview>,
     SchemaGenerator::subschema_for::<SelfSubjectReview>,
     SchemaGenerator::subschema_for::<Status>,
@@ -55,7 +57,7 @@ impl Definitions {
     fn new() -> Self {
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         let mut roots = BTreeMap::new();
-        for kind in kind::ALL {
+        for kind in Kind::all() {
             let reference = (kind.facts().schema)(&mut generator).to_value();
             let name = referred(&reference).expect("schemars refers to types that have a name");
             roots.insert(kind, name.to_owned());
@@ -74,6 +76,11 @@ impl Definitions {
     /// The name of a kind's type.
     pub(super) fn root(&self, kind: Kind) -> &str {
         &self.roots[&kind]
+    }
+
+    /// All types by name.
+    pub(super) fn types(&self) -> &Map<String, Value> {
+        &self.types
     }
 
     /// A type by its name.
@@ -165,13 +172,5 @@ fn leave_out_metadata(schema: &mut Value) {
         && let Some(schema) = schema.as_object_mut()
     {
         schema.remove("required");
-    }
-}
-
-#[cfg(test)]
-impl Definitions {
-    /// All types by name.
-    pub(super) fn types(&self) -> &Map<String, Value> {
-        &self.types
     }
 }

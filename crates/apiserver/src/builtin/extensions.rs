@@ -10,7 +10,7 @@ pub(super) struct Extensions(Vec<Row>);
 struct Row {
     /// The full name of the type.
     of: &'static str,
-    /// Names of fields from the type down to the schema in question; `[]` is what a list holds.
+    /// Names of fields from the type down to the schema in question; `[]` is what a list holds, `{}` a map.
     path: Vec<&'static str>,
     words: Vec<&'static str>,
 }
@@ -39,7 +39,10 @@ impl Extensions {
             let path = match (path, path.strip_suffix("[]")) {
                 (".", _) => Vec::new(),
                 (_, Some(list)) => vec!["properties", list, "items"],
-                (field, None) => vec!["properties", field],
+                (field, None) => match field.strip_suffix("{}") {
+                    Some(map) => vec!["properties", map, "additionalProperties"],
+                    None => vec!["properties", field],
+                },
             };
             let words = words.collect();
             rows.push(Row { of, path, words });

@@ -68,8 +68,6 @@ impl Fields for Value {
 pub(super) trait Fill {
     /// Puts `value` where nothing is.
     fn fill(&mut self, name: &str, value: impl Into<Value>);
-    /// Puts `value` where nothing or the empty text is.
-    fn fill_text(&mut self, name: &str, value: &str);
     /// An object below, made if nothing is there; nothing if something else is there.
     fn below(&mut self, name: &str) -> Option<&mut Map<String, Value>>;
     /// An object below, if there is one.
@@ -81,12 +79,6 @@ pub(super) trait Fill {
 impl Fill for Map<String, Value> {
     fn fill(&mut self, name: &str, value: impl Into<Value>) {
         if !self.has(name) {
-            self.insert(name.to_owned(), value.into());
-        }
-    }
-
-    fn fill_text(&mut self, name: &str, value: &str) {
-        if self.field(name).is_none_or(|value| value == "") {
             self.insert(name.to_owned(), value.into());
         }
     }

@@ -3,17 +3,23 @@
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
-use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::batch::v1::{CronJob, Job};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{
-    ConfigMap, Event, Namespace, Node, Secret, Service, ServiceAccount,
+    ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume,
+    PersistentVolumeClaim, Pod, ResourceQuota, Secret, Service, ServiceAccount,
 };
+use k8s_openapi::api::discovery::v1::EndpointSlice;
 use k8s_openapi::api::events::v1::Event as NewEvent;
 use k8s_openapi::api::networking::v1::{Ingress, IngressClass, NetworkPolicy};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use k8s_openapi::api::scheduling::v1::PriorityClass;
+use k8s_openapi::api::storage::v1::StorageClass;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use schemars::{Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::resource::{Origin, Resource, Scope};
 
@@ -42,11 +48,15 @@ pub(crate) enum Kind {
     MutatingWebhookConfiguration,
     ValidatingWebhookConfiguration,
     CustomResourceDefinition,
+    /// A kind that is kept as its schema says, and about which no more is known: a row of [`STORED`].
+    Stored(usize),
 }
 
 /// What is fixed about a kind.
+#[derive(Clone, Copy)]
 pub(super) struct Facts {
     pub(super) group: &'static str,
+    pub(super) version: &'static str,
     pub(super) kind: &'static str,
     pub(super) plural: &'static str,
     pub(super) short_names: &'static [&'static str],
@@ -56,14 +66,18 @@ pub(super) struct Facts {
     pub(super) status: bool,
     /// Whether `metadata.generation` counts changes of what is asked for.
     pub(super) generation: bool,
+    /// Whether there is a `/scale` path.
+    pub(super) scale: bool,
+    /// What those who use the kind are warned with.
+    pub(super) deprecation: Option<&'static str>,
     /// What field selectors may name besides name and namespace.
     pub(super) selectable: &'static [&'static str],
     /// Tells schemars of the type.
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// All kinds, group by group in the order in which kubectl lists them.
-pub(super) const ALL: [Kind; 21] = [
+/// The kinds that something more is known about than their facts.
+const JUDGED: [Kind; 21] = [
     Kind::Namespace,
     Kind::Node,
     Kind::ConfigMap,
@@ -87,15 +101,110 @@ pub(super) const ALL: [Kind; 21] = [
     Kind::CustomResourceDefinition,
 ];
 
-/// Every built-in kind is served in one version.
-pub(super) const VERSION: &str = "v1";
+/// The kinds that are only kept: nobody here runs what they ask for.
+const STORED: [Facts; 15] = [
+    Facts {
+        short_names: &["po"],
+        categories: ALL_CATEGORY,
+        status: true,
+        generation: true,
+        selectable: &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.podIPs",
+            "status.nominatedNodeName",
+        ],
+        ..of::<Pod>()
+    },
+    Facts {
+        short_names: &["ep"],
+        deprecation: Some(
+            "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+        ),
+        ..of::<Endpoints>()
+    },
+    Facts {
+        short_names: &["quota"],
+        status: true,
+        ..of::<ResourceQuota>()
+    },
+    Facts {
+        short_names: &["limits"],
+        ..of::<LimitRange>()
+    },
+    Facts {
+        short_names: &["pv"],
+        status: true,
+        ..of::<PersistentVolume>()
+    },
+    Facts {
+        short_names: &["pvc"],
+        status: true,
+        ..of::<PersistentVolumeClaim>()
+    },
+    Facts {
+        short_names: &["rs"],
+        scale: true,
+        ..workload::<ReplicaSet>()
+    },
+    Facts {
+        short_names: &["sts"],
+        scale: true,
+        ..workload::<StatefulSet>()
+    },
+    Facts {
+        short_names: &["ds"],
+        ..workload::<DaemonSet>()
+    },
+    Facts {
+        selectable: &["status.successful"],
+        ..workload::<Job>()
+    },
+    Facts {
+        short_names: &["cj"],
+        ..workload::<CronJob>()
+    },
+    Facts {
+        short_names: &["hpa"],
+        generation: false,
+        ..workload::<HorizontalPodAutoscaler>()
+    },
+    Facts {
+        short_names: &["sc"],
+        ..of::<StorageClass>()
+    },
+    Facts {
+        short_names: &["pc"],
+        generation: true,
+        ..of::<PriorityClass>()
+    },
+    Facts {
+        generation: true,
+        ..of::<EndpointSlice>()
+    },
+];
+
+/// What `kubectl get all` shows.
+const ALL_CATEGORY: &[&str] = &["all"];
 
 impl Kind {
+    /// All kinds.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        JUDGED
+            .into_iter()
+            .chain((0..STORED.len()).map(Self::Stored))
+    }
+
     /// The kind of a resource; nothing if it was declared by a CustomResourceDefinition.
     pub(crate) fn of(resource: &Resource) -> Option<Self> {
         let (group, kind) = (&resource.names.group, &resource.names.kind);
         let same = |facts: Facts| facts.group == group && facts.kind == kind;
-        let found = || ALL.into_iter().find(|kind| same(kind.facts()));
+        let found = || Self::all().find(|kind| same(kind.facts()));
         (resource.origin == Origin::Builtin).then(found).flatten()
     }
 
@@ -104,29 +213,19 @@ impl Kind {
         match self {
             Self::Namespace => Facts {
                 short_names: &["ns"],
-                scope: Scope::Cluster,
                 status: true,
                 selectable: &["status.phase"],
-                ..core(
-                    "Namespace",
-                    "namespaces",
-                    SchemaGenerator::subschema_for::<Namespace>,
-                )
+                ..of::<Namespace>()
             },
             Self::Node => Facts {
                 short_names: &["no"],
-                scope: Scope::Cluster,
                 status: true,
                 selectable: &["spec.unschedulable"],
-                ..core("Node", "nodes", SchemaGenerator::subschema_for::<Node>)
+                ..of::<Node>()
             },
             Self::ConfigMap => Facts {
                 short_names: &["cm"],
-                ..core(
-                    "ConfigMap",
-                    "configmaps",
-                    SchemaGenerator::subschema_for::<ConfigMap>,
-                )
+                ..of::<ConfigMap>()
             },
             Self::Event => Facts {
                 short_names: &["ev"],
@@ -143,37 +242,24 @@ impl Kind {
                     "source",
                     "type",
                 ],
-                ..core("Event", "events", SchemaGenerator::subschema_for::<Event>)
+                ..of::<Event>()
             },
             Self::Secret => Facts {
                 selectable: &["type"],
-                ..core(
-                    "Secret",
-                    "secrets",
-                    SchemaGenerator::subschema_for::<Secret>,
-                )
+                ..of::<Secret>()
             },
             Self::Service => Facts {
                 short_names: &["svc"],
-                categories: &["all"],
+                categories: ALL_CATEGORY,
                 status: true,
                 selectable: &["spec.clusterIP", "spec.type"],
-                ..core(
-                    "Service",
-                    "services",
-                    SchemaGenerator::subschema_for::<Service>,
-                )
+                ..of::<Service>()
             },
             Self::ServiceAccount => Facts {
                 short_names: &["sa"],
-                ..core(
-                    "ServiceAccount",
-                    "serviceaccounts",
-                    SchemaGenerator::subschema_for::<ServiceAccount>,
-                )
+                ..of::<ServiceAccount>()
             },
             Self::NewEvent => Facts {
-                group: "events.k8s.io",
                 short_names: &["ev"],
                 selectable: &[
                     "reason",
@@ -187,151 +273,107 @@ impl Kind {
                     "reportingController",
                     "type",
                 ],
-                ..core(
-                    "Event",
-                    "events",
-                    SchemaGenerator::subschema_for::<NewEvent>,
-                )
+                ..of::<NewEvent>()
             },
-            Self::Lease => Facts {
-                group: "coordination.k8s.io",
-                ..core("Lease", "leases", SchemaGenerator::subschema_for::<Lease>)
-            },
+            Self::Lease => of::<Lease>(),
             Self::Deployment => Facts {
-                group: "apps",
                 short_names: &["deploy"],
-                categories: &["all"],
-                status: true,
-                generation: true,
-                ..core(
-                    "Deployment",
-                    "deployments",
-                    SchemaGenerator::subschema_for::<Deployment>,
-                )
+                scale: true,
+                ..workload::<Deployment>()
             },
-            Self::ClusterRoleBinding => Facts {
-                scope: Scope::Cluster,
-                ..rbac(
-                    "ClusterRoleBinding",
-                    "clusterrolebindings",
-                    SchemaGenerator::subschema_for::<ClusterRoleBinding>,
-                )
-            },
-            Self::ClusterRole => Facts {
-                scope: Scope::Cluster,
-                ..rbac(
-                    "ClusterRole",
-                    "clusterroles",
-                    SchemaGenerator::subschema_for::<ClusterRole>,
-                )
-            },
-            Self::RoleBinding => rbac(
-                "RoleBinding",
-                "rolebindings",
-                SchemaGenerator::subschema_for::<RoleBinding>,
-            ),
-            Self::Role => rbac("Role", "roles", SchemaGenerator::subschema_for::<Role>),
+            Self::ClusterRoleBinding => of::<ClusterRoleBinding>(),
+            Self::ClusterRole => of::<ClusterRole>(),
+            Self::RoleBinding => of::<RoleBinding>(),
+            Self::Role => of::<Role>(),
             Self::IngressClass => Facts {
-                scope: Scope::Cluster,
                 generation: true,
-                ..networking(
-                    "IngressClass",
-                    "ingressclasses",
-                    SchemaGenerator::subschema_for::<IngressClass>,
-                )
+                ..of::<IngressClass>()
             },
             Self::Ingress => Facts {
                 short_names: &["ing"],
                 status: true,
                 generation: true,
-                ..networking(
-                    "Ingress",
-                    "ingresses",
-                    SchemaGenerator::subschema_for::<Ingress>,
-                )
+                ..of::<Ingress>()
             },
             Self::NetworkPolicy => Facts {
                 short_names: &["netpol"],
                 generation: true,
-                ..networking(
-                    "NetworkPolicy",
-                    "networkpolicies",
-                    SchemaGenerator::subschema_for::<NetworkPolicy>,
-                )
+                ..of::<NetworkPolicy>()
             },
             Self::PodDisruptionBudget => Facts {
-                group: "policy",
                 short_names: &["pdb"],
                 status: true,
                 generation: true,
-                ..core(
-                    "PodDisruptionBudget",
-                    "poddisruptionbudgets",
-                    SchemaGenerator::subschema_for::<PodDisruptionBudget>,
-                )
+                ..of::<PodDisruptionBudget>()
             },
-            Self::MutatingWebhookConfiguration => webhooks(
-                "MutatingWebhookConfiguration",
-                "mutatingwebhookconfigurations",
-                SchemaGenerator::subschema_for::<MutatingWebhookConfiguration>,
-            ),
-            Self::ValidatingWebhookConfiguration => webhooks(
-                "ValidatingWebhookConfiguration",
-                "validatingwebhookconfigurations",
-                SchemaGenerator::subschema_for::<ValidatingWebhookConfiguration>,
-            ),
+            Self::MutatingWebhookConfiguration => extension::<MutatingWebhookConfiguration>(),
+            Self::ValidatingWebhookConfiguration => extension::<ValidatingWebhookConfiguration>(),
             Self::CustomResourceDefinition => Facts {
-                group: "apiextensions.k8s.io",
                 short_names: &["crd", "crds"],
                 status: true,
-                ..webhooks(
-                    "CustomResourceDefinition",
-                    "customresourcedefinitions",
-                    SchemaGenerator::subschema_for::<CustomResourceDefinition>,
-                )
+                ..extension::<CustomResourceDefinition>()
             },
+            Self::Stored(row) => STORED[row],
         }
     }
 }
 
-type Describe = fn(&mut SchemaGenerator) -> Schema;
-
-fn core(kind: &'static str, plural: &'static str, schema: Describe) -> Facts {
+/// What the type itself tells.
+const fn of<T>() -> Facts
+where
+    T: k8s_openapi::Resource<Scope: Place> + JsonSchema,
+{
     Facts {
-        group: "",
-        kind,
-        plural,
+        group: T::GROUP,
+        version: T::VERSION,
+        kind: T::KIND,
+        plural: T::URL_PATH_SEGMENT,
         short_names: &[],
         categories: &[],
-        scope: Scope::Namespaced,
+        scope: <T::Scope as Place>::SCOPE,
         status: false,
         generation: false,
+        scale: false,
+        deprecation: None,
         selectable: &[],
-        schema,
+        schema: SchemaGenerator::subschema_for::<T>,
     }
 }
 
-fn rbac(kind: &'static str, plural: &'static str, schema: Describe) -> Facts {
+/// What `kubectl get all` shows, with a status.
+const fn workload<T>() -> Facts
+where
+    T: k8s_openapi::Resource<Scope: Place> + JsonSchema,
+{
     Facts {
-        group: "rbac.authorization.k8s.io",
-        ..core(kind, plural, schema)
-    }
-}
-
-fn networking(kind: &'static str, plural: &'static str, schema: Describe) -> Facts {
-    Facts {
-        group: "networking.k8s.io",
-        ..core(kind, plural, schema)
+        categories: ALL_CATEGORY,
+        status: true,
+        generation: true,
+        ..of::<T>()
     }
 }
 
 /// Kinds that change what the API itself does.
-fn webhooks(kind: &'static str, plural: &'static str, schema: Describe) -> Facts {
+const fn extension<T>() -> Facts
+where
+    T: k8s_openapi::Resource<Scope: Place> + JsonSchema,
+{
     Facts {
-        group: "admissionregistration.k8s.io",
         categories: &["api-extensions"],
-        scope: Scope::Cluster,
         generation: true,
-        ..core(kind, plural, schema)
+        ..of::<T>()
     }
+}
+
+/// The scope of a type, as a value.
+trait Place {
+    const SCOPE: Scope;
+}
+
+impl Place for k8s_openapi::ClusterResourceScope {
+    const SCOPE: Scope = Scope::Cluster;
+}
+
+impl Place for k8s_openapi::NamespaceResourceScope {
+    const SCOPE: Scope = Scope::Namespaced;
 }

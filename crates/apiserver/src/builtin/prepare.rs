@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::defaults::settle_addresses;
+use super::defaults::{new_status, settle_addresses};
 use super::fields::{Fields as _, Fill as _};
 use super::kind::Kind;
 use crate::object::Object;
@@ -15,50 +15,39 @@ const NAMESPACE_FINALIZER: &str = "kubernetes";
 
 /// Prepares a new object.
 pub(super) fn create(kind: Kind, object: &mut Object) {
-    match kind {
-        Kind::Namespace => {
-            object.insert("status".to_owned(), json!({ "phase": "Active" }));
-            let spec = object.below("spec");
-            let finalizers = spec.and_then(|spec| {
-                spec.fill("finalizers", Vec::<Value>::new());
-                spec.get_mut("finalizers")?.as_array_mut()
-            });
-            if let Some(finalizers) = finalizers
-                && !finalizers.contains(&NAMESPACE_FINALIZER.into())
-            {
-                finalizers.push(NAMESPACE_FINALIZER.into());
-            }
-        }
+    if kind == Kind::Node {
         // Nodes come with the status of the machine that announces itself.
-        Kind::Node => not_ready(object),
-        Kind::Lease => without_strategy(object),
-        Kind::Service => {
-            object.insert("status".to_owned(), json!({ "loadBalancer": {} }));
-            settle_addresses(object);
-        }
-        Kind::Ingress => {
-            object.insert("status".to_owned(), json!({ "loadBalancer": {} }));
-        }
-        Kind::Deployment => {
-            object.insert("status".to_owned(), json!({}));
-        }
-        Kind::PodDisruptionBudget => {
-            object.insert("status".to_owned(), super::defaults::budget_status());
-        }
-        Kind::ServiceAccount => only_names(object),
-        Kind::ConfigMap
-        | Kind::ClusterRole
-        | Kind::Role
-        | Kind::Event
-        | Kind::Secret
-        | Kind::NewEvent
-        | Kind::ClusterRoleBinding
-        | Kind::RoleBinding
-        | Kind::IngressClass
-        | Kind::NetworkPolicy
-        | Kind::MutatingWebhookConfiguration
-        | Kind::ValidatingWebhookConfiguration
-        | Kind::CustomResourceDefinition => {}
+        return not_ready(object);
+    }
+    if kind.facts().status
+        && let Some(status) = new_status(kind)
+    {
+        object.insert("status".to_owned(), status);
+    }
+    if kind == Kind::Namespace {
+        keep_until_empty(object);
+    }
+    if kind == Kind::Lease {
+        without_strategy(object);
+    }
+    if kind == Kind::Service {
+        settle_addresses(object);
+    }
+    if kind == Kind::ServiceAccount {
+        only_names(object);
+    }
+}
+
+fn keep_until_empty(object: &mut Object) {
+    let spec = object.below("spec");
+    let finalizers = spec.and_then(|spec| {
+        spec.fill("finalizers", Vec::<Value>::new());
+        spec.get_mut("finalizers")?.as_array_mut()
+    });
+    if let Some(finalizers) = finalizers
+        && !finalizers.contains(&NAMESPACE_FINALIZER.into())
+    {
+        finalizers.push(NAMESPACE_FINALIZER.into());
     }
 }
 

@@ -9,7 +9,7 @@ use super::definitions::{self, PRESERVE, referred};
 use super::kind::Kind;
 
 const INT_OR_STRING: &str = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
-const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
+pub(super) const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 
 /// A reference to a type by its name, such as `io.k8s.api.core.v1.Secret`.
 pub(crate) fn reference(name: &str) -> Value {

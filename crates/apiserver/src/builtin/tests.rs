@@ -421,3 +421,152 @@ fn of_spec(errors: &[FieldError]) -> impl Iterator<Item = &FieldError> {
     let of_spec = |error: &&FieldError| error.path.as_str().starts_with("spec");
     errors.iter().filter(of_spec)
 }
+
+/// What becomes of a new object before it is judged.
+fn filled(group: &str, kind: &str, value: Value) -> Value {
+    let resource = find(group, kind);
+    let mut object = object(value);
+    default(&resource, &mut object);
+    prepare_create(&resource, &mut object);
+    object.into()
+}
+
+fn problems(group: &str, kind: &str, value: Value) -> Vec<String> {
+    let found = validate_create(&find(group, kind), &object(filled(group, kind, value)));
+    let path = |error: &FieldError| error.to_string();
+    found.iter().map(path).collect()
+}
+
+const POD: &str = r#"{ "containers": [{ "name": "c", "image": "nginx" }] }"#;
+
+fn pod() -> Value {
+    serde_json::from_str(POD).unwrap()
+}
+
+#[test]
+fn every_kind_has_a_type_columns_and_an_empty_object() {
+    for resource in resources() {
+        let name = &resource.names.kind;
+        assert!(!resource.schema.properties.is_empty(), "{name}");
+        assert!(resource.columns.len() > 1, "{name}");
+        let blank = blank(&resource).unwrap();
+        let row = cells(&resource, &blank, Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(row.len(), resource.columns.len(), "{name}");
+        for column in resource.columns.iter() {
+            assert_ne!(column.description, "", "{name} {}", column.name);
+        }
+    }
+}
+
+#[test]
+fn a_kind_that_is_only_stored_is_filled_in_by_its_types() {
+    let pod_spec = json!({
+        "containers": [{
+            "name": "c", "image": "nginx", "imagePullPolicy": "Always", "resources": {},
+            "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
+        }],
+        "dnsPolicy": "ClusterFirst", "enableServiceLinks": true, "restartPolicy": "Always",
+        "schedulerName": "default-scheduler", "securityContext": {}, "terminationGracePeriodSeconds": 30,
+    });
+    let made = filled("", "Pod", json!({ "spec": pod() }));
+    assert_eq!(made["spec"], pod_spec);
+    assert_eq!(made["status"], json!({ "phase": "Pending" }));
+
+    let set = json!({ "spec": { "template": { "spec": pod() } } });
+    let made = filled("apps", "StatefulSet", set);
+    let spec = &made["spec"];
+    assert_eq!(spec["replicas"], 1);
+    assert_eq!(spec["selector"], Value::Null);
+    assert_eq!(
+        spec["updateStrategy"],
+        json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 0 } })
+    );
+    assert_eq!(spec["template"]["metadata"], json!({}));
+    assert_eq!(
+        made["status"],
+        json!({ "replicas": 0, "availableReplicas": 0 })
+    );
+
+    let job = filled(
+        "batch",
+        "Job",
+        json!({ "spec": { "parallelism": 3, "template": { "spec": pod() } } }),
+    );
+    assert_eq!(job["spec"].get("completions"), None);
+    assert_eq!(job["spec"]["podReplacementPolicy"], "TerminatingOrFailed");
+
+    let port = json!({ "ports": [{ "port": 80 }], "addressType": "IPv4", "endpoints": [] });
+    let slice = filled("discovery.k8s.io", "EndpointSlice", port);
+    assert_eq!(
+        slice["ports"],
+        json!([{ "name": "", "port": 80, "protocol": "TCP" }])
+    );
+}
+
+#[test]
+fn what_the_schema_requires_or_lists_is_judged_where_nothing_else_is() {
+    assert!(problems("", "Pod", json!({ "spec": pod() })).is_empty());
+    assert_eq!(
+        problems("", "Pod", json!({ "spec": {} })),
+        ["spec.containers: Required value"]
+    );
+    let nameless =
+        json!({ "spec": { "containers": [{ "image": "a" }], "restartPolicy": "Sometimes" } });
+    assert_eq!(
+        problems("", "Pod", nameless),
+        [
+            "spec.containers[0].name: Required value",
+            "spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", \"Never\", \"OnFailure\"",
+        ]
+    );
+    assert_eq!(
+        problems("storage.k8s.io", "StorageClass", json!({})),
+        ["provisioner: Required value"]
+    );
+}
+
+#[test]
+fn kinds_that_are_only_stored_have_rows() {
+    let set = json!({
+        "spec": { "replicas": 3, "template": { "spec": pod() }, "selector": { "matchLabels": { "a": "b" } } },
+        "status": { "replicas": 2, "readyReplicas": 1 },
+    });
+    assert_eq!(
+        row("apps", "ReplicaSet", set),
+        json!(["a", 3, 2, 1, "120m", "c", "nginx", "a=b"])
+    );
+    let pod = json!({ "spec": pod(), "status": {
+        "phase": "Running", "podIP": "10.0.0.1",
+        "containerStatuses": [{ "ready": true, "restartCount": 2 }],
+    } });
+    assert_eq!(
+        row("", "Pod", pod),
+        json!([
+            "a", "1/1", "Running", "2", "120m", "10.0.0.1", "<none>", "<none>", "<none>"
+        ])
+    );
+    let job = json!({ "spec": { "completions": 2 }, "status": {
+        "succeeded": 2, "startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T00:00:30Z",
+        "conditions": [{ "type": "Complete", "status": "True" }],
+    } });
+    assert_eq!(
+        row("batch", "Job", job),
+        json!(["a", "Complete", "2/2", "30s", "120m", "", "", "<none>"])
+    );
+    let endpoints = json!({ "subsets": [{
+        "addresses": [{ "ip": "10.0.0.1" }, { "ip": "fd00::1" }], "ports": [{ "port": 80 }, { "port": 443 }],
+    }] });
+    assert_eq!(
+        row("", "Endpoints", endpoints)[1],
+        "10.0.0.1:80,[fd00::1]:80,10.0.0.1:443 + 1 more..."
+    );
+    let volume = json!({ "spec": {
+        "capacity": { "storage": "1Gi" }, "accessModes": ["ReadOnlyMany", "ReadWriteOnce"],
+        "claimRef": { "namespace": "n", "name": "c" },
+    } });
+    let shown = row("", "PersistentVolume", volume);
+    assert_eq!(
+        (&shown[1], &shown[2], &shown[5]),
+        (&json!("1Gi"), &json!("RWO,ROX"), &json!("n/c"))
+    );
+}

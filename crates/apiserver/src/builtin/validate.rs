@@ -11,6 +11,7 @@ mod node;
 mod problems;
 mod rbac;
 mod service;
+mod shape;
 mod webhook;
 mod workload;
 
@@ -47,6 +48,7 @@ pub(super) fn create(kind: Kind, object: &Object) -> Vec<FieldError> {
         Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
             webhook::judge(object, &mut problems);
         }
+        Kind::Stored(_) => shape::judge(kind, object, &mut problems),
         Kind::ServiceAccount | Kind::CustomResourceDefinition => {}
     }
     problems.found()
@@ -128,6 +130,10 @@ pub(super) fn update(
             in_order([changed_metadata(kind, new, old), own.found()])
         }
         Kind::ServiceAccount => in_order([changed_metadata(kind, new, old), whole()]),
+        Kind::Stored(_) => {
+            shape::judge(kind, new, &mut own);
+            in_order([changed_metadata(kind, new, old), own.found()])
+        }
         Kind::PodDisruptionBudget => create(kind, new),
         Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => whole(),
         Kind::CustomResourceDefinition => Vec::new(),
@@ -137,31 +143,16 @@ pub(super) fn update(
 /// Judges a change of the status.
 pub(super) fn status(kind: Kind, new: &Object, old: &Object) -> Vec<FieldError> {
     let mut own = Problems::default();
-    let changed = new.at("status") != old.at("status");
-    match kind {
-        Kind::Ingress if changed => service::status_points(new, &mut own),
-        Kind::Service if changed => service::status(new, &mut own),
-        Kind::PodDisruptionBudget => return own.found(),
-        Kind::Namespace
-        | Kind::Node
-        | Kind::ConfigMap
-        | Kind::Event
-        | Kind::Secret
-        | Kind::Service
-        | Kind::ServiceAccount
-        | Kind::NewEvent
-        | Kind::Lease
-        | Kind::Deployment
-        | Kind::ClusterRoleBinding
-        | Kind::ClusterRole
-        | Kind::RoleBinding
-        | Kind::Role
-        | Kind::IngressClass
-        | Kind::Ingress
-        | Kind::NetworkPolicy
-        | Kind::MutatingWebhookConfiguration
-        | Kind::ValidatingWebhookConfiguration
-        | Kind::CustomResourceDefinition => {}
+    if kind == Kind::PodDisruptionBudget {
+        return Vec::new();
+    }
+    if new.at("status") != old.at("status") {
+        if kind == Kind::Ingress {
+            service::status_points(new, &mut own);
+        }
+        if kind == Kind::Service {
+            service::status(new, &mut own);
+        }
     }
     in_order([changed_metadata(kind, new, old), own.found()])
 }

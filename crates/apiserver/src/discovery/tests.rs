@@ -11,9 +11,15 @@ fn kinds() -> Vec<Resource> {
     let mut zones = resource("dns.example.org", "v1alpha1", "Zone", "zones");
     zones.names.short_names = vec!["zo".to_owned()];
     zones.names.categories = vec!["all".to_owned()];
-    zones.subresources = Subresources { status: true };
+    zones.subresources = Subresources {
+        status: true,
+        scale: None,
+    };
     let mut namespaces = builtin("", "Namespace", "namespaces", Scope::Cluster);
-    namespaces.subresources = Subresources { status: true };
+    namespaces.subresources = Subresources {
+        status: true,
+        scale: None,
+    };
     vec![
         resource("dns.example.org", "v1", "Record", "records"),
         zones,

@@ -23,6 +23,12 @@ const FINALIZE: Subresource = Subresource {
     verbs: &["update"],
     ..STATUS
 };
+const SCALE: Subresource = Subresource {
+    name: "scale",
+    kind: Some("Scale"),
+    group_version: Some(("autoscaling", "v1")),
+    ..STATUS
+};
 const TOKEN: Subresource = Subresource {
     name: "token",
     kind: Some("TokenRequest"),
@@ -66,7 +72,7 @@ pub(crate) fn verbs(resource: &Resource) -> &'static [&'static str] {
     }
 }
 
-/// The subresources, by name.
+/// The subresources: by name, but those of custom kinds in the order in which the real API adds them.
 pub(crate) fn subresources(resource: &Resource) -> Vec<Subresource> {
     let own = match (
         resource.origin,
@@ -78,5 +84,9 @@ pub(crate) fn subresources(resource: &Resource) -> Vec<Subresource> {
         (Origin::Builtin | Origin::Custom, _, _) => None,
     };
     let status = resource.subresources.status.then_some(STATUS);
-    own.into_iter().chain(status).collect()
+    let scale = resource.subresources.scale.as_ref().map(|_| SCALE);
+    match resource.origin {
+        Origin::Builtin => own.into_iter().chain(scale).chain(status).collect(),
+        Origin::Custom => status.into_iter().chain(scale).collect(),
+    }
 }

@@ -20,7 +20,7 @@ use crate::key::Key;
 use crate::object::{Object, ObjectExt};
 use crate::refusal::{Refusal, Subject};
 use crate::request::{DeleteOptions, ListOptions, Propagation};
-use crate::resource::Resource;
+use crate::resource::{Origin, Resource};
 use crate::selection::Selection;
 use crate::store::Stored;
 
@@ -396,8 +396,18 @@ pub(super) fn has_grace(resource: &Resource) -> bool {
 /// Kinds whose objects are shown once more when they are gone.
 fn shows_last(resource: &Resource) -> bool {
     let plural = resource.names.plural.as_str();
-    resource.names.group.is_empty()
-        && matches!(plural, "services" | "serviceaccounts" | "namespaces")
+    resource.origin == Origin::Builtin
+        && matches!(
+            plural,
+            "services"
+                | "serviceaccounts"
+                | "namespaces"
+                | "pods"
+                | "persistentvolumes"
+                | "persistentvolumeclaims"
+                | "resourcequotas"
+                | "storageclasses"
+        )
 }
 
 /// Writes the deletion into an object, once.

@@ -228,7 +228,7 @@ fn prepare(resource: &Resource, new: &mut Object, old: Option<&Object>, subresou
         (Origin::Builtin, None) => builtin::prepare_create(resource, new),
         (Origin::Builtin, Some(old)) => builtin::prepare_update(resource, new, old, subresource),
     }
-    if let Some(old) = old.filter(|_| subresource.is_none()) {
+    if let Some(old) = old.filter(|_| matches!(subresource, None | Some("scale"))) {
         count_change(resource, new, old);
     }
 }
@@ -275,7 +275,7 @@ fn carry_over(resource: &Resource, new: &mut Object, old: &Object, subresource: 
     let status_apart = resource.subresources.status;
     match subresource {
         Some("status") => keep_all_but_status(resource, new, old),
-        None if status_apart => keep(new, old, "status"),
+        None | Some("scale") if status_apart => keep(new, old, "status"),
         Some(_) | None => {}
     }
     let empty = Object::new();

@@ -314,7 +314,9 @@ pub(super) fn may_create(resource: &Resource) -> bool {
         && matches!(
             plural,
             "services"
+                | "endpoints"
                 | "events"
+                | "limitranges"
                 | "leases"
                 | "roles"
                 | "rolebindings"

@@ -9,7 +9,7 @@
 //! already. Like the record of other writes, this knows nothing of requests.
 
 #[cfg(test)]
-mod oracle_tests;
+mod on_cluster;
 mod prune;
 #[cfg(test)]
 mod tests;

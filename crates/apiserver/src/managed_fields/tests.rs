@@ -1,4 +1,4 @@
-//! The life of a record. That it is the one kube-apiserver keeps is in `oracle_tests`.
+//! The life of a record. That it is the one kube-apiserver keeps is in `on_cluster`.
 
 #![expect(
     clippy::needless_pass_by_value,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::builtin::published;
+use crate::builtin::{self, published};
 use crate::discovery::verbs;
 use crate::resource::{Origin, Resource};
 
@@ -15,6 +15,7 @@ const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 pub(super) const DELETE_OPTIONS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 pub(super) const STATUS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 pub(super) const PATCH: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
+pub(super) const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
 pub(super) const TOKEN_REQUEST: &str = "io.k8s.api.authentication.v1.TokenRequest";
 
 const PATCH_WORDS: &str =
@@ -63,14 +64,20 @@ pub(super) fn schemas(kinds: &[&Resource], paths: &Map<String, Value>) -> Map<St
     }
     let referred = referred.iter().map(String::as_str);
     schemas.append(&mut published::types(referred));
-    for resource in kinds {
+    // A type may be of a kind that is served elsewhere: claims in a StatefulSet are.
+    let builtin = builtin::resources();
+    for resource in builtin.iter().chain(kinds.iter().copied()) {
         if let Some(own) = schemas.get_mut(&schema_name(resource)) {
             own[GROUP_VERSION_KIND] = self::kinds(resource, &resource.names.kind);
         }
     }
-    if let Some(request) = schemas.get_mut(TOKEN_REQUEST) {
-        request[GROUP_VERSION_KIND] =
-            json!([{ "group": "authentication.k8s.io", "kind": "TokenRequest", "version": "v1" }]);
+    for (name, group, kind) in [
+        (SCALE, "autoscaling", "Scale"),
+        (TOKEN_REQUEST, "authentication.k8s.io", "TokenRequest"),
+    ] {
+        if let Some(body) = schemas.get_mut(name) {
+            body[GROUP_VERSION_KIND] = json!([{ "group": group, "kind": kind, "version": "v1" }]);
+        }
     }
     schemas
 }

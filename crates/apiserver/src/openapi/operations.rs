@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::components::{
-    DELETE_OPTIONS, GROUP_VERSION_KIND, PATCH, STATUS, TOKEN_REQUEST, list_name, reference,
+    DELETE_OPTIONS, GROUP_VERSION_KIND, PATCH, SCALE, STATUS, TOKEN_REQUEST, list_name, reference,
     schema_name,
 };
 use super::parameters;
@@ -114,22 +114,31 @@ fn single(resource: &Resource) -> Operations {
 fn below(resource: &Resource, subresource: &Subresource) -> Operations {
     let suffix = camel_case(subresource.name);
     let (scope, write) = (scope_word(resource), parameters::query(&parameters::WRITE));
-    let Some(kind) = subresource.kind else {
+    let kind = subresource.kind.unwrap_or_default();
+    let (group, version) = subresource.group_version.unwrap_or_default();
+    let of_kind = json!({ "group": group, "version": version, "kind": kind });
+    if !subresource.verbs.contains(&"create") {
         let own = Below {
             verbs: subresource.verbs,
             suffix: &suffix,
-            body: schema_name(resource),
+            body: match kind {
+                "" => schema_name(resource),
+                _ => SCALE.to_owned(),
+            },
         };
-        return own.operations(resource);
-    };
+        let mut operations = own.operations(resource);
+        for (_, operation) in operations.iter_mut().filter(|_| !kind.is_empty()) {
+            operation[GROUP_VERSION_KIND] = of_kind.clone();
+        }
+        return operations;
+    }
     // Of these there is one: a question that is sent and answered.
     let call = Call {
         suffix: &suffix,
         ..Call::new(resource, "create", "post", scope)
     };
     let mut post = call.operation(&write, TOKEN_REQUEST);
-    let (group, version) = subresource.group_version.unwrap_or_default();
-    post[GROUP_VERSION_KIND] = json!({ "group": group, "version": version, "kind": kind });
+    post[GROUP_VERSION_KIND] = of_kind;
     vec![("post", with_body(post, JSON_BODIES, TOKEN_REQUEST))]
 }
 

@@ -11,7 +11,10 @@ use crate::table::fixtures::resource;
 
 fn kinds() -> Vec<Resource> {
     let mut gadgets = resource("views.example.org", "v1", "Gadget", "gadgets");
-    gadgets.subresources = Subresources { status: true };
+    gadgets.subresources = Subresources {
+        status: true,
+        scale: None,
+    };
     gadgets.selectable_fields = ["spec.color".to_owned()].into();
     let mut namespaces = builtin::resources();
     namespaces.retain(|resource| resource.names.plural == "namespaces");

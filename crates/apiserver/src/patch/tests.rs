@@ -1,4 +1,4 @@
-//! What patches do, as data. What the real API server does with most of them is in `oracle_tests`.
+//! What patches do, as data. What the real API server does with most of them is in `on_cluster`.
 
 #![expect(
     clippy::needless_pass_by_value,

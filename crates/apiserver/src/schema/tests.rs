@@ -1,4 +1,4 @@
-//! The same data is judged here and by a real kube-apiserver in [`oracle_tests`](super::oracle_tests).
+//! The same data is judged here and by a real kube-apiserver in [`on_cluster`](super::on_cluster).
 
 pub(super) mod compile;
 pub(super) mod patterns;

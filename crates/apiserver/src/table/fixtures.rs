@@ -98,7 +98,10 @@ fn of_version(
         ),
         columns: columns.into(),
         selectable_fields: fields.into(),
-        subresources: Subresources { status },
+        subresources: Subresources {
+            status,
+            scale: None,
+        },
         ..resource("", &version.name, "", "")
     }
 }

@@ -16,47 +16,53 @@ mod witness;
 use std::env;
 use std::time::{Duration, Instant};
 
-use testkit::control_plane::clients;
-
-use home::{End, Home};
+use home::End;
 use side::{INFORMERS, Side};
 use witness::Begins;
 
-const TEST: &str = "a_controller_on_client_go_sees_the_same_history_from_both_apis";
+const TEST: &str = "on_cluster::a_controller_on_client_go_sees_the_same_history_from_both_apis";
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_controller_on_client_go_sees_the_same_history_from_both_apis() {
-    if home::serve_if_told().await {
-        return;
+mod on_cluster {
+    use testkit::control_plane::clients;
+
+    use super::home::{self, End, Home};
+    use super::side::Side;
+    use super::{Both, TEST, seconds};
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_controller_on_client_go_sees_the_same_history_from_both_apis() {
+        if home::serve_if_told().await {
+            return;
+        }
+        let program = tokio::task::spawn_blocking(clients::witness).await;
+        let program = program.expect("building does not panic");
+        let program = program.unwrap_or_else(|error| panic!("no clients: {error}"));
+        let (ours, theirs) = tokio::join!(Home::embedded(TEST), Home::real());
+        let (ours, theirs) = tokio::join!(
+            Side::open(ours, program.clone()),
+            Side::open(theirs, program)
+        );
+        let mut both = Both {
+            ours,
+            theirs,
+            rounds: 0,
+            witnesses: 0,
+        };
+        both.join().await;
+        both.join().await;
+        both.round().await;
+        both.interrupt(End::Stop).await;
+        both.round().await;
+        both.succeed(End::Stop).await;
+        both.round().await;
+        both.interrupt(End::Kill).await;
+        both.round().await;
+        let long = seconds();
+        if let Some(seconds) = long {
+            both.go_on(seconds).await;
+        }
+        both.compare(long.is_some()).await;
     }
-    let program = tokio::task::spawn_blocking(clients::witness).await;
-    let program = program.expect("building does not panic");
-    let program = program.unwrap_or_else(|error| panic!("no clients: {error}"));
-    let (ours, theirs) = tokio::join!(Home::embedded(TEST), Home::real());
-    let (ours, theirs) = tokio::join!(
-        Side::open(ours, program.clone()),
-        Side::open(theirs, program)
-    );
-    let mut both = Both {
-        ours,
-        theirs,
-        rounds: 0,
-        witnesses: 0,
-    };
-    both.join().await;
-    both.join().await;
-    both.round().await;
-    both.interrupt(End::Stop).await;
-    both.round().await;
-    both.succeed(End::Stop).await;
-    both.round().await;
-    both.interrupt(End::Kill).await;
-    both.round().await;
-    let long = seconds();
-    if let Some(seconds) = long {
-        both.go_on(seconds).await;
-    }
-    both.compare(long.is_some()).await;
 }
 
 /// Both APIs, always at the same step.

@@ -25,8 +25,6 @@ use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
-use std::time::Instant;
 
 use apiserver::{AdminCredential, Apiserver, Kubeconfig, Options};
 use futures_util::StreamExt as _;
@@ -39,8 +37,6 @@ use tempfile::TempDir;
 use testkit::control_plane::{self, Identity};
 
 use compare::Difference;
-use histories::Histories;
-use histories::hooks::{Asker, World};
 use rules::Rules;
 use sequence::Sequence;
 use side::Side;
@@ -61,65 +57,88 @@ const SEED: &str = "CONFORM_SEED";
 /// So many operations every run has at least.
 const OPERATIONS: usize = 10_000;
 
-#[tokio::test]
-async fn the_embedded_api_answers_as_the_real_one() {
-    let rules = rules();
-    let embedded = embedded().await;
-    let (ours, theirs) = (embedded.side(), real_side().await);
-    let (found, problems) = compare_all(&ours, "", &theirs, "").await;
-    let found = found.iter().filter(|difference| !rules.accept(difference));
-    let mut problems: Vec<_> = found.map(ToString::to_string).chain(problems).collect();
-    if only().is_none() {
-        problems.extend(rules.unused());
-    }
-    report(&problems);
-}
+mod on_cluster {
+    use std::sync::Arc;
+    use std::time::Instant;
 
-/// What can be said in protocol buffers is; in JSON all of it was compared before.
-#[tokio::test]
-async fn the_embedded_api_answers_as_the_real_one_in_protocol_buffers() {
-    let rules = rules();
-    let embedded = embedded().await;
-    let (mut ours, mut theirs) = (embedded.side(), real_side().await);
-    (ours.protobuf, theirs.protobuf) = (true, true);
-    let (found, problems) = compare_all(&ours, "p-", &theirs, "p-").await;
-    let found = found.iter().filter(|difference| !rules.accept(difference));
-    let problems: Vec<_> = found.map(ToString::to_string).chain(problems).collect();
-    report(&problems);
-}
+    use super::histories::Histories;
+    use super::histories::hooks::{Asker, World};
+    use super::{
+        compare_all, conformance, embedded, only, real_side, report, rules, say, seeds, wanted,
+    };
 
-#[tokio::test]
-async fn generated_histories_are_answered_as_by_the_real_one() {
-    let rules = rules();
-    let embedded = embedded().await;
-    let (mut ours, mut theirs) = (embedded.side(), real_side().await);
-    let world = World::start().await;
-    for (side, asker) in [(&mut ours, Asker::Ours), (&mut theirs, Asker::Theirs)] {
-        world.install(asker, &side.client).await;
-        side.webhooks = Some((Arc::clone(&world), asker));
+    #[tokio::test]
+    async fn the_embedded_api_answers_as_the_real_one() {
+        let rules = rules();
+        let embedded = embedded().await;
+        let (ours, theirs) = (embedded.side(), real_side().await);
+        let (found, problems) = compare_all(&ours, "", &theirs, "").await;
+        let found = found.iter().filter(|difference| !rules.accept(difference));
+        let mut problems: Vec<_> = found.map(ToString::to_string).chain(problems).collect();
+        if only().is_none() {
+            problems.extend(rules.unused());
+        }
+        report(&problems);
     }
-    let began = Instant::now();
-    let mut histories = Histories::new(&conformance().join("histories"), &ours, &theirs, &rules);
-    let (mut seeds, wanted) = (seeds(), wanted());
-    for seed in seeds.clone() {
-        histories.run(seed, only().as_deref()).await;
+
+    /// What can be said in protocol buffers is; in JSON all of it was compared before.
+    #[tokio::test]
+    async fn the_embedded_api_answers_as_the_real_one_in_protocol_buffers() {
+        let rules = rules();
+        let embedded = embedded().await;
+        let (mut ours, mut theirs) = (embedded.side(), real_side().await);
+        (ours.protobuf, theirs.protobuf) = (true, true);
+        let (found, problems) = compare_all(&ours, "p-", &theirs, "p-").await;
+        let found = found.iter().filter(|difference| !rules.accept(difference));
+        let problems: Vec<_> = found.map(ToString::to_string).chain(problems).collect();
+        report(&problems);
     }
-    while only().is_none() && histories.operations() < wanted {
-        let seed = seeds.last().map_or(0, |last| last + 1);
-        seeds.push(seed);
-        histories.run(seed, None).await;
+
+    #[tokio::test]
+    async fn generated_histories_are_answered_as_by_the_real_one() {
+        let rules = rules();
+        let embedded = embedded().await;
+        let (mut ours, mut theirs) = (embedded.side(), real_side().await);
+        let world = World::start().await;
+        for (side, asker) in [(&mut ours, Asker::Ours), (&mut theirs, Asker::Theirs)] {
+            world.install(asker, &side.client).await;
+            side.webhooks = Some((Arc::clone(&world), asker));
+        }
+        let began = Instant::now();
+        let mut histories =
+            Histories::new(&conformance().join("histories"), &ours, &theirs, &rules);
+        let (mut seeds, wanted) = (seeds(), wanted());
+        for seed in seeds.clone() {
+            histories.run(seed, only().as_deref()).await;
+        }
+        while only().is_none() && histories.operations() < wanted {
+            let seed = seeds.last().map_or(0, |last| last + 1);
+            seeds.push(seed);
+            histories.run(seed, None).await;
+        }
+        let (operations, seconds) = (histories.operations(), began.elapsed().as_secs_f64());
+        println!("{}", histories.table());
+        say(&format!(
+            "{operations} operations in {seconds:.0} s with seeds {seeds:?}"
+        ));
+        let mut problems = histories.problems().await;
+        if only().is_none() && wanted > 0 {
+            problems.extend(histories.missing());
+            assert!(operations >= wanted, "{operations} operations are too few");
+        }
+        report(&problems);
     }
-    let (operations, seconds) = (histories.operations(), began.elapsed().as_secs_f64());
-    println!("{}", histories.table());
-    say(&format!(
-        "{operations} operations in {seconds:.0} s with seeds {seeds:?}"
-    ));
-    let mut problems = histories.problems().await;
-    if only().is_none() && wanted > 0 {
-        problems.extend(histories.missing());
-        assert!(operations >= wanted, "{operations} operations are too few");
+
+    #[tokio::test]
+    async fn the_real_api_agrees_with_itself() {
+        let one = real_side().await;
+        let other = one.clone();
+        let (mut found, problems) = compare_all(&one, "a-", &other, "b-").await;
+        // A hash of the group's name, which is the namespace's here.
+        found.retain(|difference| !difference.place.ends_with("/storageVersionHash"));
+        let found = found.iter().map(ToString::to_string);
+        report(&found.chain(problems).collect::<Vec<_>>());
     }
-    report(&problems);
 }
 
 /// The seeds of this run: those that are asked for, or those of every run and a fresh one if there is to be one.
@@ -208,17 +227,6 @@ async fn install(client: &Client) {
     let definitions = histories::definitions(&conformance().join("histories"));
     let installed = testkit::crds::install(client, &definitions).await;
     installed.unwrap_or_else(|error| panic!("{error}"));
-}
-
-#[tokio::test]
-async fn the_real_api_agrees_with_itself() {
-    let one = real_side().await;
-    let other = one.clone();
-    let (mut found, problems) = compare_all(&one, "a-", &other, "b-").await;
-    // A hash of the group's name, which is the namespace's here.
-    found.retain(|difference| !difference.place.ends_with("/storageVersionHash"));
-    let found = found.iter().map(ToString::to_string);
-    report(&found.chain(problems).collect::<Vec<_>>());
 }
 
 /// The real API, asked by a client that does not ask again when it is told to come later: that, too,

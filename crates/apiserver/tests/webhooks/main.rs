@@ -4,12 +4,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod changing;
-mod collecting;
-mod failing;
-mod races;
-mod refusing;
+mod embedded;
 mod stage;
-mod users;
+
+/// Each story is played before both APIs.
+mod on_cluster {
+    mod changing;
+    mod collecting;
+    mod failing;
+    mod races;
+    mod refusing;
+    mod users;
+}
 
 use testkit::webhooks as hooks;

@@ -5,12 +5,12 @@
 mod backups;
 mod bind;
 mod claims;
-mod cluster;
 mod exported;
 mod forgeries;
 mod hand;
 mod journey;
 mod locks;
+mod on_cluster;
 mod refusals;
 mod stage;
 mod window;

@@ -10,10 +10,8 @@ mod stage;
 mod zone;
 
 use std::path::Path;
-use std::process::Stdio;
 
 use serde_json::Value;
-use testkit::control_plane::{ControlPlane, Identity};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -22,45 +20,54 @@ use stage::{SOON, Stage};
 
 const RBAC: &str = include_str!("../../../../deploy/rbac.yaml");
 
-/// A, P1–P12, H: what Kuadrant's people test about their operator is so with ours.
-#[tokio::test(flavor = "multi_thread")]
-async fn kuadrants_specs_hold_beside_the_embedded_api() {
-    let stage = Stage::set().await;
-    let directory = tempfile::TempDir::new().unwrap();
-    let mut command = zonewright(&stage, "up");
-    command
-        .args(["--ephemeral", "-o", "json", "--api", "127.0.0.1:0", "-f"])
-        .arg(stage.manifest())
-        .current_dir(directory.path())
-        .stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let ready = told(child.stdout.take().unwrap(), "event", "ready").await;
-    let kubeconfig = directory.path().join(ready["kubeconfig"].as_str().unwrap());
-    stage.specs_hold(&kubeconfig).await;
-}
+mod on_cluster {
+    use std::process::Stdio;
 
-#[tokio::test(flavor = "multi_thread")]
-async fn kuadrants_specs_hold_beside_a_real_control_plane() {
-    let stage = Stage::set().await;
-    let plane = ControlPlane::start().await.unwrap();
-    plane.install(&api::crds::all()).await.unwrap();
-    let kubectl = plane.kubectl(Identity::Admin);
-    let manifest = std::fs::read_to_string(stage.manifest()).unwrap();
-    for yaml in [RBAC, &manifest] {
-        let args = ["apply", "--server-side", "-f", "-"];
-        let applied = kubectl.run_with_input(args, yaml).await;
-        applied.unwrap().success().unwrap();
+    use testkit::control_plane::{ControlPlane, Identity};
+
+    use super::stage::Stage;
+    use super::{RBAC, told, zonewright};
+
+    /// A, P1–P12, H: what Kuadrant's people test about their operator is so with ours.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn kuadrants_specs_hold_beside_the_embedded_api() {
+        let stage = Stage::set().await;
+        let directory = tempfile::TempDir::new().unwrap();
+        let mut command = zonewright(&stage, "up");
+        command
+            .args(["--ephemeral", "-o", "json", "--api", "127.0.0.1:0", "-f"])
+            .arg(stage.manifest())
+            .current_dir(directory.path())
+            .stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let ready = told(child.stdout.take().unwrap(), "event", "ready").await;
+        let kubeconfig = directory.path().join(ready["kubeconfig"].as_str().unwrap());
+        stage.specs_hold(&kubeconfig).await;
     }
-    let mut command = zonewright(&stage, "run");
-    command
-        .args(["--webhook", "127.0.0.1:0", "--log-format", "json"])
-        .args(["--allow-endpoint", "127.0.0.1"])
-        .args(["--allow-address", "127.0.0.0/8", "--kubeconfig"])
-        .arg(plane.kubeconfig(Identity::ServiceAccount))
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    told(child.stderr.take().unwrap(), "message", "Running").await;
-    stage.specs_hold(&plane.kubeconfig(Identity::Admin)).await;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn kuadrants_specs_hold_beside_a_real_control_plane() {
+        let stage = Stage::set().await;
+        let plane = ControlPlane::start().await.unwrap();
+        plane.install(&api::crds::all()).await.unwrap();
+        let kubectl = plane.kubectl(Identity::Admin);
+        let manifest = std::fs::read_to_string(stage.manifest()).unwrap();
+        for yaml in [RBAC, &manifest] {
+            let args = ["apply", "--server-side", "-f", "-"];
+            let applied = kubectl.run_with_input(args, yaml).await;
+            applied.unwrap().success().unwrap();
+        }
+        let mut command = zonewright(&stage, "run");
+        command
+            .args(["--webhook", "127.0.0.1:0", "--log-format", "json"])
+            .args(["--allow-endpoint", "127.0.0.1"])
+            .args(["--allow-address", "127.0.0.0/8", "--kubeconfig"])
+            .arg(plane.kubeconfig(Identity::ServiceAccount))
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        told(child.stderr.take().unwrap(), "message", "Running").await;
+        stage.specs_hold(&plane.kubeconfig(Identity::Admin)).await;
+    }
 }
 
 /// A subcommand of the program, where Route 53 is the double and nothing else is said by variables. It goes with the

@@ -9,7 +9,7 @@ macro_rules! on_both {
             $($(#[doc = $doc])* #[tokio::test]
             async fn $name() { super::$name(crate::stage::Home::Embedded).await; })+
         }
-        mod real {
+        mod on_cluster {
             $($(#[doc = $doc])* #[tokio::test]
             async fn $name() { super::$name(crate::stage::Home::Real).await; })+
         }

@@ -26,7 +26,7 @@ macro_rules! on_both {
             $($(#[doc = $doc])* #[tokio::test]
             async fn $name() { super::$name(super::quick(super::Home::Embedded).await).await; })+
         }
-        mod real {
+        mod on_cluster {
             $($(#[doc = $doc])* #[tokio::test]
             async fn $name() { super::$name(super::quick(super::Home::Real).await).await; })+
         }

@@ -33,7 +33,7 @@ macro_rules! on_both {
             $($(#[doc = $doc])* #[tokio::test]
             async fn $name() { super::$name(super::Stage::open(super::Home::Embedded).await).await; })+
         }
-        mod real {
+        mod on_cluster {
             $($(#[doc = $doc])* #[tokio::test]
             async fn $name() { super::$name(super::Stage::open(super::Home::Real).await).await; })+
         }

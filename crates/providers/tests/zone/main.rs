@@ -27,7 +27,7 @@ macro_rules! on_both {
             $($(#[doc = $doc])* #[tokio::test]
             async fn $name() { super::$name(stage().await).await; })+
         }
-        mod real {
+        mod on_cluster {
             use super::*;
 
             async fn stage() -> Stage { Stage::open(Home::Real).await }

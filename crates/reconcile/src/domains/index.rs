@@ -100,6 +100,13 @@ struct HostNode {
     bare_since: Option<Timestamp>,
 }
 
+impl VerificationNode {
+    fn belongs_to(&self, uid: &str) -> bool {
+        let owners = self.object.meta().owner_references.iter().flatten();
+        owners.into_iter().any(|owner| owner.uid == uid)
+    }
+}
+
 impl Domains {
     /// Nothing has been seen yet.
     pub fn new(managed: ManagedDomain, keyring: Keyring) -> Domains {
@@ -249,7 +256,17 @@ impl Domains {
         let claimed = |node: &Option<VerificationNode>| domain_of(&node.as_ref()?.claim).cloned();
         let proven =
             |node: &Option<VerificationNode>| self.proven(&key.namespace, node.as_ref()?).cloned();
-        let changed = (claimed(&before), proven(&before)) != (claimed(&node), proven(&node));
+        let owners = |node: &Option<VerificationNode>| {
+            let owners = node.as_ref()?.object.meta().owner_references.iter();
+            Some(
+                owners
+                    .flatten()
+                    .map(|it| it.uid.clone())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let stands = |node: &Option<VerificationNode>| (claimed(node), proven(node), owners(node));
+        let changed = stands(&before) != stands(&node);
         let domains = [claimed(&before), claimed(&node)];
         let entry = |domain: &Name| (key.namespace.clone(), domain.clone(), key.name.clone());
         if let Some(domain) = &domains[0] {
@@ -261,7 +278,7 @@ impl Domains {
         }
         let mut touched = Touched::from([Key::Verification(key.clone())]);
         if changed {
-            // What waits below it may be proven now, and then needs no claim of its own.
+            // What waits below it may be proven by it now, and then needs no claim of its own.
             for domain in domains.iter().flatten() {
                 touched.extend(self.below(&key.namespace, domain).map(Key::Ingress));
                 let claims = within(&self.claims, &key.namespace, domain);
@@ -444,7 +461,9 @@ impl Domains {
         within(&self.users, namespace, domain)
     }
 
-    /// The Ingresses that use a claim: everything below it once it is proven, and until then what waits for it (V8).
+    /// The Ingresses that use a claim: everything below it once it is proven, and until then what waits for it (V8). The claim
+    /// of an Ingress that something above proves is kept until that says that it belongs to the Ingress as well: else it would go
+    /// with its last owner although it is used.
     fn users_of(&self, key: &ObjectKey) -> impl Iterator<Item = (String, String)> {
         let node = self.verifications.get(key);
         let proven = node.is_some_and(|it| self.proven(&key.namespace, it).is_some());
@@ -459,15 +478,16 @@ impl Domains {
         })
     }
 
-    /// Whether a host of an Ingress can be served once a domain is proven, and not before.
+    /// Whether a host of an Ingress needs a claim of its own: nothing above it is proven and belongs to the Ingress.
     fn waits_for(&self, key: &ObjectKey, claim: &Name) -> bool {
-        let mut uses = self.ingresses[key].uses.iter();
-        uses.any(|(domain, claimed)| claimed == claim && !self.is_proven(&key.namespace, domain))
-    }
-
-    fn is_proven(&self, namespace: &str, domain: &Name) -> bool {
-        let mut above = self.above(namespace, domain);
-        above.any(|it| self.proven(namespace, &self.verifications[&it]).is_some())
+        let IngressNode { uid, uses, .. } = &self.ingresses[key];
+        let covered = |domain: &Name| {
+            let above = self.above(&key.namespace, domain);
+            let mut above = above.map(|it| &self.verifications[&it]);
+            above.any(|it| self.proven(&key.namespace, it).is_some() && it.belongs_to(uid))
+        };
+        uses.iter()
+            .any(|(domain, claimed)| claimed == claim && !covered(domain))
     }
 
     /// Changes what is known of a managed host, and forgets one of which nothing is.

@@ -5,6 +5,7 @@
 //! eight minutes on two cores, half a minute if Go's own cache still has the packages. Two
 //! processes do not build at once, and an interrupted build leaves nothing that looks finished.
 
+use std::env;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,10 @@ use super::go::{self, GoError};
 use super::module::CONTROL_PLANE;
 use crate::cache;
 use crate::progress::say;
+
+/// The variable that is set where nothing that is built from Go may be used. It says which word in the path of a test makes
+/// it one that may.
+pub const WITHHELD: &str = "ZONEWRIGHT_TEST_WITHHELD";
 
 /// Flags of every build: no local paths in the result, so that equal input gives equal programs.
 const FLAGS: [&str; 3] = ["-v", "-trimpath", "-buildvcs=false"];
@@ -39,6 +44,7 @@ const PARTS: [(&str, &str); 4] = [
 ///
 /// This blocks: from async code, run it where blocking is allowed.
 pub fn programs() -> Result<Programs, BuildError> {
+    permitted()?;
     let module = CONTROL_PLANE.folder()?;
     let cache = cache::folder("control-plane")?;
     let key = key(&CONTROL_PLANE.files(), &PARTS, &go_version(&module)?);
@@ -80,9 +86,25 @@ pub enum BuildError {
     /// Go is missing or failed.
     #[error(transparent)]
     Go(#[from] GoError),
+    /// It may not be had.
+    #[error(
+        "this part of the tests has no program that is built from Go: give a test that needs one a path with `{0}` in it, as by \
+         a module of that name"
+    )]
+    Withheld(String),
     /// A file of the module or of the cache could not be used.
     #[error(transparent)]
     File(#[from] io::Error),
+}
+
+/// Whether programs that are built from Go may be used here: in a part of the tests that is to be had without, a test that
+/// takes one is in the wrong part, even on a machine that has it.
+pub(super) fn permitted() -> Result<(), BuildError> {
+    judge(env::var(WITHHELD).ok())
+}
+
+fn judge(withheld: Option<String>) -> Result<(), BuildError> {
+    withheld.map_or(Ok(()), |word| Err(BuildError::Withheld(word)))
 }
 
 /// Names a build by everything that goes into it.
@@ -199,5 +221,12 @@ mod tests {
             key(&files, &PARTS, "go1.27"),
         ];
         assert!(!others.contains(&first));
+    }
+
+    #[test]
+    fn a_test_that_takes_what_is_withheld_is_told_the_word_for_its_path() {
+        judge(None).unwrap();
+        let told = judge(Some("on_cluster".to_owned())).unwrap_err();
+        assert!(told.to_string().contains("`on_cluster`"), "{told}");
     }
 }

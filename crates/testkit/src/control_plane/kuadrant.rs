@@ -58,6 +58,7 @@ const ROOM: [&str; 5] = [
 ///
 /// This blocks, and builds for two or three minutes the first time.
 pub fn suite() -> Result<Suite, SuiteError> {
+    build::permitted()?;
     check_room()?;
     free_address()?;
     let module = KUADRANT.folder()?;

@@ -82,6 +82,36 @@ pub(super) const HELM: Module = Module {
     sources: &[],
 };
 
+/// kubectl of one minor version: all releases share their main.
+macro_rules! kubectl {
+    ($minor:literal) => {
+        Module {
+            go_mod: include_str!(concat!(
+                "../../../../conformance/kubectls/",
+                $minor,
+                "/go.mod"
+            )),
+            go_sum: include_str!(concat!(
+                "../../../../conformance/kubectls/",
+                $minor,
+                "/go.sum"
+            )),
+            sources: &[(
+                "main.go",
+                include_str!("../../../../conformance/kubectls/main.go"),
+            )],
+        }
+    };
+}
+
+/// kubectl of minor versions before the control plane's own, the oldest first.
+pub(super) const KUBECTLS: [(&str, Module); 4] = [
+    ("1.28", kubectl!("1.28")),
+    ("1.31", kubectl!("1.31")),
+    ("1.32", kubectl!("1.32")),
+    ("1.34", kubectl!("1.34")),
+];
+
 /// Kuadrant's end-to-end suite.
 pub(super) const KUADRANT: Module = Module {
     go_mod: include_str!("../../../../conformance/kuadrant/go.mod"),
@@ -95,6 +125,14 @@ impl Module {
         let mut files = vec![("go.mod", self.go_mod), ("go.sum", self.go_sum)];
         files.extend(self.sources);
         files
+    }
+
+    /// The version that it asks for of another module.
+    pub(super) fn requires(&self, module: &str) -> Option<&'static str> {
+        self.go_mod.lines().find_map(|line| {
+            let mut words = line.split_whitespace();
+            (words.next() == Some(module)).then(|| words.next())?
+        })
     }
 
     /// A folder with the module's files, to run `go` in.
@@ -124,8 +162,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_kubectl_is_of_the_minor_version_it_is_listed_with() {
+        for (minor, module) in KUBECTLS {
+            let required = module.requires("k8s.io/kubectl").unwrap();
+            let after_the_dot = minor.strip_prefix("1.").unwrap();
+            assert!(required.starts_with(&format!("v0.{after_the_dot}.")));
+        }
+    }
+
+    #[test]
     fn a_module_is_written_once_and_whole() {
-        for module in [CONTROL_PLANE, GATEWAY_API, CLIENT_GO, WIRE, HELM, KUADRANT] {
+        let modules = [CONTROL_PLANE, GATEWAY_API, CLIENT_GO, WIRE, HELM, KUADRANT];
+        let kubectls = KUBECTLS.map(|(_, module)| module);
+        for module in modules.into_iter().chain(kubectls) {
             let folder = module.folder().unwrap();
             assert_eq!(module.folder().unwrap(), folder);
             for (name, text) in module.files() {

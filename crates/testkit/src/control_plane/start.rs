@@ -223,7 +223,7 @@ async fn ask(client: &Client, path: &str) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests {
+mod on_cluster {
     use super::*;
 
     /// Holds the chosen port of an otherwise good set: the start fails for that reason.

@@ -1,7 +1,7 @@
-//! Reads what the test harness prints and keeps count.
+//! Reads what test programs print and keeps count.
 //!
-//! The harness prints, for each binary, how many tests it runs, one line per test, the last words of those that failed,
-//! and a result. A binary that prints no result has crashed.
+//! A program prints how many tests it runs, one line per test, the last words of those that failed, and a result. A program
+//! that prints no result has crashed, and so has one that fails for no test's sake.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display};
@@ -13,13 +13,13 @@ pub(super) struct Tally {
     passed: usize,
     failed: Vec<String>,
     skipped: Vec<String>,
-    crashed: usize,
-    binary: Option<Binary>,
+    crashed: Vec<String>,
 }
 
-/// The binary whose output is being read.
+/// What one program printed, line by line.
 #[derive(Default)]
-struct Binary {
+struct Program {
+    passed: Option<usize>,
     /// Tests that failed, by name.
     failed: Vec<String>,
     /// The test whose last words are being read.
@@ -37,48 +37,31 @@ impl Tally {
         }
     }
 
-    /// Takes in one line of output.
-    pub(super) fn read(&mut self, line: &str) {
-        if is_begin(line) {
-            self.crashed += usize::from(self.binary.is_some());
-            self.binary = Some(Binary::default());
-        } else if let Some(result) = line.strip_prefix("test result: ") {
-            self.passed += passed(result);
-            self.close();
-        } else if let Some(binary) = &mut self.binary {
-            binary.read(line, &self.complaints);
+    /// Takes in what a program printed and whether it succeeded; tells whether all is well.
+    pub(super) fn read(&mut self, name: &str, printed: &str, succeeded: bool) -> bool {
+        let mut program = Program::default();
+        for line in printed.lines() {
+            program.read(line, &self.complaints);
         }
-    }
-
-    /// Whether a test failed, or a binary crashed.
-    pub(super) fn failed(&self) -> bool {
-        !self.failed.is_empty() || self.crashes() > 0
-    }
-
-    /// Whether a test was skipped.
-    pub(super) fn skipped(&self) -> bool {
-        !self.skipped.is_empty()
-    }
-
-    /// Whether nothing ran.
-    pub(super) fn is_empty(&self) -> bool {
-        self.passed == 0 && !self.failed() && !self.skipped()
-    }
-
-    fn close(&mut self) {
-        let binary = self.binary.take().unwrap_or_default();
-        let is_complaint = |name: &String| binary.complaining.contains(name);
-        let (skipped, failed): (Vec<_>, Vec<_>) = binary.failed.into_iter().partition(is_complaint);
+        let crashed = program.passed.is_none() || (!succeeded && program.failed.is_empty());
+        self.passed += program.passed.unwrap_or_default();
+        let is_complaint = |name: &String| program.complaining.contains(name);
+        let (skipped, failed): (Vec<_>, Vec<_>) =
+            program.failed.into_iter().partition(is_complaint);
+        let is_well = failed.is_empty() && !crashed;
         self.skipped.extend(skipped);
         self.failed.extend(failed);
+        self.crashed.extend(crashed.then(|| name.to_owned()));
+        is_well
     }
 
-    fn crashes(&self) -> usize {
-        self.crashed + usize::from(self.binary.is_some())
+    /// Whether a test failed, or a program crashed.
+    pub(super) fn failed(&self) -> bool {
+        !self.failed.is_empty() || !self.crashed.is_empty()
     }
 }
 
-impl Binary {
+impl Program {
     fn read(&mut self, line: &str, complaints: &[&str]) {
         let speaker = line
             .strip_prefix("---- ")
@@ -92,6 +75,8 @@ impl Binary {
             self.failed.push(name.to_owned());
         } else if speaker.is_some() {
             self.speaker = speaker.map(str::to_owned);
+        } else if let Some(result) = line.strip_prefix("test result: ") {
+            self.passed = Some(passed(result));
         } else if complaints
             .iter()
             .any(|complaint| line.starts_with(complaint))
@@ -108,22 +93,14 @@ impl Display for Tally {
             let names = self.failed.join(", ");
             write!(f, ", {} failed: {names}", self.failed.len())?;
         }
-        if self.skipped() {
+        if !self.skipped.is_empty() {
             write!(f, ", {} skipped", self.skipped.len())?;
         }
-        match self.crashes() {
-            0 => Ok(()),
-            crashes => write!(f, ", crashed binaries: {crashes}"),
+        if !self.crashed.is_empty() {
+            write!(f, ", crashed: {}", self.crashed.join(", "))?;
         }
+        Ok(())
     }
-}
-
-/// `running 12 tests`
-fn is_begin(line: &str) -> bool {
-    let count = line
-        .strip_prefix("running ")
-        .and_then(|line| line.split_once(" test"));
-    count.is_some_and(|(count, _)| count.parse::<usize>().is_ok())
 }
 
 /// 12 of `ok. 12 passed; 0 failed; …`.
@@ -150,63 +127,64 @@ mod tests {
         ---- lacking stdout ----\nthread 'lacking' panicked at src/b.rs:1:1:\nno control plane: go is not installed\n\n\
         failures:\n    bad\n    lacking\n\ntest result: FAILED. 1 passed; 2 failed; 0 ignored\n";
 
-    fn tally(complaints: &[&'static str], output: &str) -> Tally {
+    #[track_caller]
+    fn check(complaints: &[&'static str], programs: &[(&str, bool)], well: bool, told: &str) {
         let mut tally = Tally::new(complaints.to_vec());
-        output.lines().for_each(|line| tally.read(line));
-        tally
+        let mut all = true;
+        for (printed, succeeded) in programs {
+            all &= tally.read("dns", printed, *succeeded);
+        }
+        assert_eq!((all, !tally.failed()), (well, well), "{tally}");
+        assert_eq!(tally.to_string(), told);
     }
 
     #[test]
-    fn passed_tests_are_added_up_over_all_binaries() {
-        let tally = tally(&[], &GOOD.repeat(2));
-        assert!(!tally.failed() && !tally.is_empty());
-        assert_eq!(tally.to_string(), "4 passed");
+    fn passed_tests_are_added_up_over_all_programs() {
+        check(&[], &[(GOOD, true), (GOOD, true)], true, "4 passed");
     }
 
     #[test]
     fn a_test_that_lacks_a_part_is_skipped_and_others_still_fail() {
-        let tally = tally(&["no control plane: "], BAD);
-        assert!(tally.failed() && tally.skipped());
-        assert_eq!(tally.to_string(), "1 passed, 1 failed: bad, 1 skipped");
+        let lacks = ["no control plane: "];
+        check(
+            &lacks,
+            &[(BAD, false)],
+            false,
+            "1 passed, 1 failed: bad, 1 skipped",
+        );
+        let only = BAD.replace("test bad ... FAILED\n", "");
+        check(&lacks, &[(&only, false)], true, "1 passed, 1 skipped");
     }
 
     #[test]
     fn a_complaint_about_a_part_that_is_there_is_a_failure() {
-        let tally = tally(&[], BAD);
-        assert!(!tally.skipped());
-        assert_eq!(tally.to_string(), "1 passed, 2 failed: bad, lacking");
-    }
-
-    #[test]
-    fn a_name_that_two_binaries_share_is_judged_in_each() {
-        let again = BAD.replace("no control plane: go", "go");
-        let tally = tally(&["no control plane: "], &(BAD.to_owned() + &again));
-        assert_eq!(
-            tally.to_string(),
-            "2 passed, 3 failed: bad, bad, lacking, 1 skipped"
+        check(
+            &[],
+            &[(BAD, false)],
+            false,
+            "1 passed, 2 failed: bad, lacking",
         );
     }
 
     #[test]
-    fn a_binary_without_a_result_has_crashed() {
-        for output in [
-            format!("running 9 tests\ntest a ... ok\n{GOOD}"),
-            format!("{GOOD}running 1 test\n"),
-        ] {
-            let tally = tally(&[], &output);
-            assert!(tally.failed(), "{output}");
-            assert_eq!(tally.to_string(), "2 passed, crashed binaries: 1");
+    fn a_name_that_two_programs_share_is_judged_in_each() {
+        let again = BAD.replace("no control plane: go", "go");
+        let told = "2 passed, 3 failed: bad, bad, lacking, 1 skipped";
+        let lacks = ["no control plane: "];
+        check(&lacks, &[(BAD, false), (&again, false)], false, told);
+    }
+
+    #[test]
+    fn a_program_without_a_result_has_crashed() {
+        let cut = "running 9 tests\ntest a ... ok\n";
+        for printed in [cut, "", "error while loading shared libraries\n"] {
+            let told = "2 passed, crashed: dns";
+            check(&[], &[(printed, false), (GOOD, true)], false, told);
         }
     }
 
     #[test]
-    fn a_run_without_a_test_is_empty() {
-        assert!(
-            tally(
-                &[],
-                "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored\n"
-            )
-            .is_empty()
-        );
+    fn a_program_that_fails_after_its_tests_have_passed_has_crashed() {
+        check(&[], &[(GOOD, false)], false, "2 passed, crashed: dns");
     }
 }

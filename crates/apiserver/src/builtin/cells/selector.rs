@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::builtin::fields::Fields as _;
 
 /// A selector's requirements, sorted by key; nothing for one that takes everything.
-pub(super) fn shown(selector: Option<&Value>) -> String {
+pub(in crate::builtin) fn shown(selector: Option<&Value>) -> String {
     let Some(selector) = selector else {
         return String::new();
     };

@@ -9,12 +9,10 @@ use serde_json::Value;
 
 use crate::builtin::definitions::{self, Definitions};
 use crate::builtin::kind::Kind;
+use crate::builtin::published::QUANTITY;
 use crate::object::Object;
 
 pub(super) fn drop(kind: Kind, object: &mut Object) {
-    if kind == Kind::CustomResourceDefinition {
-        return;
-    }
     // A list of rules is written even if it is empty, and an empty record of managers is a wish to forget them.
     let rules =
         matches!(kind, Kind::ClusterRole | Kind::Role) && is_empty_list(object.get("rules"));
@@ -53,10 +51,10 @@ fn fields(definitions: &Definitions, schema: &Value, object: &mut Object) {
 }
 
 fn below(definitions: &Definitions, schema: &Value, value: &mut Value) {
-    let schema = definitions
-        .resolve(schema)
-        .map_or(schema, |(_, definition)| definition);
+    let (name, schema) = definitions.resolve(schema).unwrap_or(("", schema));
     match value {
+        // Quantities are texts, whatever they were written as.
+        Value::Number(number) if name == QUANTITY => *value = number.to_string().into(),
         Value::Object(object) => match schema.get("additionalProperties") {
             Some(of) => object
                 .values_mut()

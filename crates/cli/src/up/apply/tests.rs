@@ -1,9 +1,10 @@
-//! Manifests against the real API server.
+//! Manifests against the embedded API and against kube-apiserver.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use apiserver::Apiserver;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::client::Body;
@@ -13,8 +14,38 @@ use tower::service_fn;
 
 use super::*;
 
-async fn admin() -> Client {
-    control_plane::shared().await.client(Identity::Admin)
+/// Each behaviour on each API.
+macro_rules! on_both {
+    ($($name:ident;)+) => {
+        mod embedded {
+            $(#[tokio::test]
+            async fn $name() {
+                let api = super::embedded_api().await;
+                super::$name(api.client()).await;
+            })+
+        }
+        mod on_cluster {
+            $(#[tokio::test]
+            async fn $name() {
+                let plane = super::control_plane::shared().await;
+                super::$name(plane.client(super::Identity::Admin)).await;
+            })+
+        }
+    };
+}
+
+on_both! {
+    what_is_new_is_created_and_what_is_there_is_merged;
+    a_kind_may_come_with_its_objects;
+    every_refusal_tells_its_place_and_hides_no_other_object;
+    unknown_fields_are_refused;
+    objects_may_come_before_their_namespace_and_in_lists;
+}
+
+async fn embedded_api() -> Apiserver {
+    Apiserver::open(apiserver::Options::default())
+        .await
+        .unwrap()
 }
 
 /// One document for each object, ten lines apart.
@@ -40,9 +71,7 @@ async fn check(client: &Client, documents: &[Document], counts: (usize, usize), 
     assert_eq!((applied.created, applied.configured), counts);
 }
 
-#[tokio::test]
-async fn what_is_new_is_created_and_what_is_there_is_merged() {
-    let client = admin().await;
+async fn what_is_new_is_created_and_what_is_there_is_merged(client: Client) {
     let namespace = testkit::namespace(&client, "apply").await.unwrap();
     let first = [config_map(&namespace, "a", &json!({ "x": "1", "y": "1" }))];
     check(&client, &documents(&first), (1, 0), &[]).await;
@@ -77,9 +106,7 @@ fn kind_and_object(group: &str, namespace: &str) -> [Value; 2] {
     [definition, object]
 }
 
-#[tokio::test]
-async fn a_kind_may_come_with_its_objects() {
-    let client = admin().await;
+async fn a_kind_may_come_with_its_objects(client: Client) {
     let namespace = testkit::namespace(&client, "apply").await.unwrap();
     let group = format!("{namespace}.example.org");
     let both = kind_and_object(&group, &namespace);
@@ -89,8 +116,7 @@ async fn a_kind_may_come_with_its_objects() {
 #[tokio::test]
 async fn the_objects_of_a_kind_may_follow_it_at_once() {
     // What `up` does: first the kinds, then the manifests, without a look at the clock.
-    let api = apiserver::Apiserver::open(apiserver::Options::default());
-    let client = api.await.unwrap().client();
+    let client = embedded_api().await.client();
     let [definition, object] = kind_and_object("example.org", "default");
     check(&client, &documents(&[definition]), (1, 0), &[]).await;
     check(&client, &documents(&[object]), (1, 0), &[]).await;
@@ -113,15 +139,12 @@ fn late(api: &Client, group: &'static str) -> Client {
 #[tokio::test]
 async fn a_kind_is_waited_for_until_the_api_tells_of_it() {
     // kube-apiserver says that a definition is established a moment before it lists the kind.
-    let api = apiserver::Apiserver::open(apiserver::Options::default());
-    let client = late(&api.await.unwrap().client(), "example.org");
+    let client = late(&embedded_api().await.client(), "example.org");
     let both = kind_and_object("example.org", "default");
     check(&client, &documents(&both), (2, 0), &[]).await;
 }
 
-#[tokio::test]
-async fn every_refusal_tells_its_place_and_hides_no_other_object() {
-    let client = admin().await;
+async fn every_refusal_tells_its_place_and_hides_no_other_object(client: Client) {
     let namespace = testkit::namespace(&client, "apply").await.unwrap();
     let mut documents = documents(&[
         config_map(&namespace, "Wrong", &json!({})),
@@ -158,9 +181,7 @@ async fn every_refusal_tells_its_place_and_hides_no_other_object() {
     );
 }
 
-#[tokio::test]
-async fn unknown_fields_are_refused() {
-    let client = admin().await;
+async fn unknown_fields_are_refused(client: Client) {
     let namespace = testkit::namespace(&client, "apply").await.unwrap();
     let mut object = config_map(&namespace, "a", &json!({}));
     object["dtaa"] = json!({});
@@ -169,9 +190,7 @@ async fn unknown_fields_are_refused() {
     assert!(told.contains("unknown field \"dtaa\""), "{told}");
 }
 
-#[tokio::test]
-async fn objects_may_come_before_their_namespace_and_in_lists() {
-    let client = admin().await;
+async fn objects_may_come_before_their_namespace_and_in_lists(client: Client) {
     let namespace = testkit::namespace(&client, "apply").await.unwrap();
     let later = format!("{namespace}-later");
     let list = json!({ "apiVersion": "v1", "kind": "List", "items": [

@@ -5,6 +5,7 @@ use std::time::Duration;
 use api::domain_verification::{DomainVerificationSpec, DomainVerificationStatus};
 use api::{Decoded, DomainVerification, Zone};
 use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::json;
 
 use super::*;
@@ -39,6 +40,16 @@ fn claim(domain: &str, proof: Option<String>) -> Decoded<DomainVerification> {
         proof,
         ..DomainVerificationStatus::default()
     });
+    Decoded::Object(claim)
+}
+
+fn owned(claim: Decoded<DomainVerification>, owners: &[&str]) -> Decoded<DomainVerification> {
+    let owners = owners.iter().map(|uid| OwnerReference {
+        uid: (*uid).to_owned(),
+        ..OwnerReference::default()
+    });
+    let mut claim = claim.into_result().expect("it can be read");
+    claim.metadata.owner_references = Some(owners.collect());
     Decoded::Object(claim)
 }
 
@@ -173,7 +184,11 @@ fn what_is_below_a_claim_uses_it_once_it_is_proven() {
     assert_eq!(users(&domains), [["wide"], ["web"]]);
     let proof = |domain: &str| Some(key().proof(UID, &name(domain)));
     let proven = claim("example.com", proof("example.com"));
-    let touched = domains.apply_verification(&above, Some(proven));
+    let touched = domains.apply_verification(&above, Some(proven.clone()));
+    assert!(touched.contains(&Key::Verification(below.clone())));
+    // Its own goes only after the other one has it for an owner.
+    assert_eq!(users(&domains), [vec!["web", "wide"], vec!["web"]]);
+    let touched = domains.apply_verification(&above, Some(owned(proven, &["uid-web"])));
     assert!(touched.contains(&Key::Verification(below.clone())));
     assert_eq!(users(&domains), [vec!["web", "wide"], vec![]]);
     // What is proven for itself is used as well.

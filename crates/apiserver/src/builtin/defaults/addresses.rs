@@ -1,4 +1,4 @@
-//! Services.
+//! The addresses of Services.
 //!
 //! No address is handed out: no proxy would answer at it, and DNS records must not point to an
 //! address that nobody serves. An address that the writer gives is kept, and so is `None`.
@@ -10,25 +10,6 @@ use serde_json::{Map, Value, json};
 use crate::builtin::fields::{Fields as _, Fill as _};
 use crate::object::Object;
 
-/// How long a client stays with one endpoint: kube-apiserver's default of three hours.
-const AFFINITY_SECONDS: i64 = 10_800;
-
-pub(super) fn fill(object: &mut Object) {
-    let balanced = object.text("spec.type") == "LoadBalancer";
-    let status = object.below("status");
-    if let Some(balancer) = status.and_then(|status| status.below("loadBalancer"))
-        && balanced
-    {
-        let addressed = |point: &&mut Object| !point.text("ip").is_empty();
-        let points = balancer.each("ingress").filter(addressed);
-        points.for_each(|point| point.fill("ipMode", "VIP"));
-    }
-    if let Some(spec) = object.below("spec") {
-        policies(spec);
-        spec.each("ports").for_each(port);
-    }
-}
-
 /// What the API itself decides about the addresses, after the writer's fields have been noted.
 pub(in crate::builtin) fn settle_addresses(object: &mut Object) {
     if let Some(spec) = object.below("spec") {
@@ -38,47 +19,6 @@ pub(in crate::builtin) fn settle_addresses(object: &mut Object) {
             spec.fill("clusterIPs", vec![Value::from(given)]);
         }
         addresses(spec);
-    }
-}
-
-fn policies(spec: &mut Map<String, Value>) {
-    spec.fill_text("sessionAffinity", "None");
-    spec.fill_text("type", "ClusterIP");
-    match spec.text("sessionAffinity") {
-        "ClientIP" => {
-            let config = spec.below("sessionAffinityConfig");
-            if let Some(client) = config.and_then(|config| config.below("clientIP")) {
-                client.fill("timeoutSeconds", AFFINITY_SECONDS);
-            }
-        }
-        "None" => {
-            spec.remove("sessionAffinityConfig");
-        }
-        _ => {}
-    }
-    let kind = spec.text("type").to_owned();
-    let outside = matches!(kind.as_str(), "NodePort" | "LoadBalancer")
-        || kind == "ClusterIP" && !spec.list("externalIPs").is_empty();
-    if outside {
-        spec.fill_text("externalTrafficPolicy", "Cluster");
-    }
-    if kind != "ExternalName" {
-        spec.fill("internalTrafficPolicy", "Cluster");
-    }
-    if kind == "LoadBalancer" {
-        spec.fill("allocateLoadBalancerNodePorts", true);
-    }
-}
-
-fn port(port: &mut Map<String, Value>) {
-    port.fill_text("protocol", "TCP");
-    let number = port.field("port").cloned().unwrap_or(json!(0));
-    match port.field("targetPort") {
-        None => port.fill("targetPort", number),
-        Some(target) if target == 0 || target == "" => {
-            port.insert("targetPort".to_owned(), number);
-        }
-        Some(_) => {}
     }
 }
 

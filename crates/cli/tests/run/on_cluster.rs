@@ -20,7 +20,7 @@ use tokio::time::timeout;
 /// More than anything here takes on a busy machine.
 const SOON: Duration = Duration::from_mins(1);
 
-const RBAC: &str = include_str!("../../../deploy/rbac.yaml");
+const RBAC: &str = include_str!("../../../../deploy/rbac.yaml");
 
 /// The program, without variables that would change what it does.
 fn zonewright(args: &[&str]) -> Command {

@@ -17,13 +17,13 @@ const METHODS: [&str; 5] = ["get", "put", "post", "patch", "delete"];
 /// Descriptions appear a moment after the kind.
 const DESCRIBED_WITHIN: Duration = Duration::from_secs(30);
 
-fn ours(kinds: &[Resource], group: &str) -> Value {
+fn ours(kinds: &[Resource], (group, version): (&str, &str)) -> Value {
     let library = Library::new(kinds, None);
-    serde_json::from_slice(&library.find(group, "v1").unwrap().json).unwrap()
+    serde_json::from_slice(&library.find(group, version).unwrap().json).unwrap()
 }
 
-async fn real(client: &kube::Client, group: &str) -> Value {
-    let url = format!("/openapi/v3/{}", super::path_of(group, "v1"));
+async fn real(client: &kube::Client, (group, version): (&str, &str)) -> Value {
+    let url = format!("/openapi/v3/{}", super::path_of(group, version));
     let described = async || match Question::get(&url, "").ask_json(client).await {
         (200, real) => Ok(real),
         (code, _) => Err(format!("{code}")),
@@ -39,8 +39,9 @@ async fn both() -> (Value, Value) {
         .install(std::slice::from_ref(&definition))
         .await
         .unwrap();
-    let real = real(&plane.client(Identity::Admin), GROUP).await;
-    (ours(&fixtures::of_definition(&definition), GROUP), real)
+    let group = (GROUP, "v1");
+    let real = real(&plane.client(Identity::Admin), group).await;
+    (ours(&fixtures::of_definition(&definition), group), real)
 }
 
 /// What is told of a document's operations, besides their parameters.
@@ -111,7 +112,10 @@ fn without_meanings(description: &str) -> String {
 async fn built_in_kinds_are_described_as_the_real_ones() {
     let client = control_plane::shared().await.client(Identity::Admin);
     let kinds: Vec<Resource> = engine::permanent_kinds().collect();
-    let groups: BTreeSet<&str> = kinds.iter().map(|kind| kind.names.group.as_str()).collect();
+    let groups: BTreeSet<(&str, &str)> = kinds
+        .iter()
+        .map(|kind| (kind.names.group.as_str(), kind.version.as_str()))
+        .collect();
     let mut differences = Vec::new();
     for group in groups {
         let (ours, real) = (ours(&kinds, group), real(&client, group).await);

@@ -11,7 +11,10 @@ use crate::table::fixtures::{self, Question};
 fn kinds() -> Vec<Resource> {
     let named = |mut resource: Resource, short: &[&str], status: bool| {
         resource.names.short_names = short.iter().map(|name| (*name).to_owned()).collect();
-        resource.subresources = Subresources { status };
+        resource.subresources = Subresources {
+            status,
+            scale: None,
+        };
         resource
     };
     let builtin = fixtures::builtin;

@@ -94,7 +94,7 @@ fn it_does_not_outlive_a_killed_process() {
     let mut holder = Command::new(env::current_exe().unwrap())
         .args([
             "--exact",
-            "it_does_not_outlive_a_killed_process",
+            "on_cluster::it_does_not_outlive_a_killed_process",
             "--nocapture",
         ])
         .env(HOLD, "1")

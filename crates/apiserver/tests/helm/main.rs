@@ -1,0 +1,3 @@
+//! helm, and a program on its library.
+
+mod on_cluster;

@@ -1,0 +1,3 @@
+//! What people apply, with kubectl.
+
+mod on_cluster;

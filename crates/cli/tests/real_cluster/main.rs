@@ -1,0 +1,3 @@
+//! Our definitions in a cluster.
+
+mod on_cluster;

@@ -1,0 +1,3 @@
+//! `zonewright run`.
+
+mod on_cluster;

@@ -1,0 +1,3 @@
+//! The shell on an API that is not ours.
+
+mod on_cluster;

@@ -1,0 +1,3 @@
+//! The control plane, tried out.
+
+mod on_cluster;

@@ -1,0 +1,3 @@
+//! What becomes of a control plane when its owner ends.
+
+mod on_cluster;
