@@ -120,7 +120,7 @@ impl Reader {
             match (field.place, field.of) {
                 (Place::Inline, Type::Message(inner)) => self.fill(inner, object, depth)?,
                 _ if object.contains_key(field.name) => {}
-                (Place::Value, Type::Message(inner)) => {
+                (Place::Value, Type::Message(inner)) if !FACTS.message(inner).is_list => {
                     self.count()?;
                     let mut zero = Object::new();
                     self.message(inner, &[], &mut zero, depth + 1)?;
