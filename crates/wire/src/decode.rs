@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 use serde_json::{Map, Number, Value};
 
-use super::facts::{Alternative, FACTS, Field, Message, MessageId, Omitted, Place, Special, Type};
+use super::facts::{Alternative, FACTS, Field, Message, MessageId, Place, Special, Type};
 use super::{ELEMENTS_MAX, Malformed, NESTING_MAX, YEAR_ONE};
 
 type Object = Map<String, Value>;
@@ -115,11 +115,12 @@ impl Reader {
 
     /// What JSON says although the message does not.
     fn fill(&mut self, id: MessageId, object: &mut Object, depth: usize) -> Result<(), Malformed> {
-        for field in &FACTS.message(id).fields {
+        let message = FACTS.message(id);
+        for field in message.always.iter().map(|at| &message.fields[*at]) {
             match (field.place, field.of) {
                 (Place::Inline, Type::Message(inner)) => self.fill(inner, object, depth)?,
-                _ if is_left_out(field) || object.contains_key(field.name) => {}
-                (Place::Value, Type::Message(inner)) => {
+                _ if object.contains_key(field.name) => {}
+                (Place::Value, Type::Message(inner)) if !FACTS.message(inner).is_list => {
                     self.count()?;
                     let mut zero = Object::new();
                     self.message(inner, &[], &mut zero, depth + 1)?;
@@ -416,19 +417,6 @@ fn zero(of: Type) -> Value {
     }
 }
 
-/// Whether JSON leaves out a field that was not written. A struct is always there, unless its zero is left out.
-fn is_left_out(field: &Field) -> bool {
-    match field.omitted {
-        Omitted::Never => false,
-        Omitted::Zero => true,
-        Omitted::Empty => match (field.place, field.of) {
-            (Place::Value, Type::Message(id)) => FACTS.message(id).is_list,
-            (Place::Value, Type::Special(_)) => false,
-            _ => true,
-        },
-    }
-}
-
 /// Whether JSON leaves out a field with this value.
 fn is_omitted(field: &Field, value: &Value) -> bool {
     let is_empty = match value {
@@ -438,7 +426,7 @@ fn is_omitted(field: &Field, value: &Value) -> bool {
             *value == zero(field.of)
         }
     };
-    is_empty && is_left_out(field)
+    is_empty && field.is_left_out()
 }
 
 /// A number as Go writes it: without a fraction where it has none.

@@ -6,11 +6,11 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use prost::encoding::{WireType, encode_key, encode_varint};
+use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint};
 use serde_json::{Map, Value};
 
 use super::YEAR_ONE;
-use super::facts::{Alternative, FACTS, Field, MessageId, Place, Special, Type};
+use super::facts::{Alternative, FACTS, FIELDS_MAX, Field, MessageId, Place, Special, Type};
 
 /// Appends a message with what `value` says. What is not there, or is something else than its kind has, is zero.
 pub(super) fn message(octets: &mut Vec<u8>, id: MessageId, value: &Value) {
@@ -35,12 +35,15 @@ pub(super) fn delimited(octets: &mut Vec<u8>, number: u32, put: impl FnOnce(&mut
     octets.push(0);
     let start = octets.len();
     put(octets);
-    let mut length = [0; 10];
-    let mut rest = &mut length[..];
-    encode_varint((octets.len() - start) as u64, &mut rest);
-    let unused = rest.len();
-    let length = &length[..10 - unused];
-    octets.splice(start - 1..start, length.iter().copied());
+    let length = octets.len() - start;
+    if let Ok(short @ ..=0x7f) = u8::try_from(length) {
+        octets[start - 1] = short;
+        return;
+    }
+    let longer = encoded_len_varint(length as u64) - 1;
+    octets.resize(octets.len() + longer, 0);
+    octets.copy_within(start..start + length, start + longer);
+    encode_varint(length as u64, &mut &mut octets[start - 1..]);
 }
 
 /// Appends a field that holds a text.
@@ -56,12 +59,20 @@ pub(super) fn bytes(octets: &mut Vec<u8>, number: u32, bytes: &[u8]) {
 }
 
 fn fields(octets: &mut Vec<u8>, id: MessageId, object: &Map<String, Value>) {
-    for at in &FACTS.message(id).fields {
+    let message = FACTS.message(id);
+    // An object has few of the fields that its kind could have: they are looked up, and not the other way round.
+    let mut values = [None; FIELDS_MAX];
+    for (name, value) in object {
+        if let Some(at) = message.position(name) {
+            values[at] = Some(value);
+        }
+    }
+    for (at, value) in message.fields.iter().zip(values) {
         match (at.place, at.of) {
             (Place::Inline, Type::Message(inner)) => {
                 delimited(octets, at.number, |octets| fields(octets, inner, object));
             }
-            _ => field(octets, at, object.get(at.name)),
+            _ => field(octets, at, value),
         }
     }
 }

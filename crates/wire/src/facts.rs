@@ -11,6 +11,9 @@ pub(super) static FACTS: LazyLock<Facts> = LazyLock::new(|| {
     Facts::read(include_str!("facts.txt")).unwrap_or_else(|line| panic!("facts.txt: {line}"))
 });
 
+/// No message of Kubernetes has more fields.
+pub(super) const FIELDS_MAX: usize = 64;
+
 /// The version of kinds that every group has.
 const ANY_VERSION: &str = "*";
 
@@ -32,6 +35,10 @@ pub(super) struct Message {
     pub(super) fields: Vec<Field>,
     /// Where in `fields` a number is, one more than that; 0 where there is no such field.
     by_number: Vec<u8>,
+    /// The names of `fields` in their order, and where they are.
+    by_name: Vec<(&'static str, usize)>,
+    /// Those of `fields` that JSON shows also when they hold nothing, and those that are shown among others.
+    pub(super) always: Vec<usize>,
     /// Whether JSON shows its one field in its place: a list that has a name in Go.
     pub(super) is_list: bool,
 }
@@ -42,8 +49,10 @@ pub(super) struct Field {
     /// What JSON calls it.
     pub(super) name: &'static str,
     pub(super) place: Place,
-    pub(super) omitted: Omitted,
+    omitted: Omitted,
     pub(super) of: Type,
+    /// Whether it holds a struct, which Go never calls empty.
+    is_struct: bool,
 }
 
 /// How a field is held in Go. That decides which zeros are written.
@@ -62,7 +71,7 @@ pub(super) enum Place {
 
 /// When JSON leaves a field out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Omitted {
+enum Omitted {
     Never,
     /// When Go calls it empty, which a struct is not.
     Empty,
@@ -138,6 +147,10 @@ impl Facts {
                 _ => return Err(line),
             }
         }
+        let lists: Vec<bool> = messages.iter().map(|message| message.is_list).collect();
+        for message in &mut messages {
+            message.finish(|id| lists[id.0]);
+        }
         let schema = "apiextensions/v1.JSONSchemaProps";
         let schema = *ids.get(schema).ok_or(schema)?;
         Ok(Self {
@@ -154,12 +167,34 @@ impl Message {
         self.fields.get(usize::from(at).checked_sub(1)?)
     }
 
+    /// Where a field is, by its name.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        let at = self.by_name.binary_search_by_key(&name, |(name, _)| name);
+        at.ok().map(|at| self.by_name[at].1)
+    }
+
+    fn finish(&mut self, is_list: impl Fn(MessageId) -> bool) {
+        let names = self.fields.iter().map(|field| field.name);
+        self.by_name = names.zip(0..).collect();
+        self.by_name.sort_unstable();
+        for field in &mut self.fields {
+            if let (Place::Value, Type::Message(id)) = (field.place, field.of) {
+                field.is_struct = !is_list(id);
+            }
+        }
+        let always = |at: &usize| !self.fields[*at].is_left_out();
+        self.always = (0..self.fields.len()).filter(always).collect();
+    }
+
     fn push(&mut self, field: Field) -> Option<()> {
         let number = usize::try_from(field.number).ok()?;
         if number < self.by_number.len() {
             return None;
         }
         self.is_list = field.name == "-";
+        if self.fields.len() == FIELDS_MAX {
+            return None;
+        }
         self.fields.push(field);
         self.by_number.resize(number + 1, 0);
         self.by_number[number] = u8::try_from(self.fields.len()).ok()?;
@@ -188,13 +223,24 @@ impl Field {
             .into_iter()
             .find_map(|(sign, place)| Some((place, shape.strip_prefix(sign)?)));
         let (place, of) = place.unwrap_or((Place::Value, shape));
+        let of = Type::read(of, ids)?;
         Some(Self {
             number: number.parse().ok()?,
             name,
             place: if name == "+" { Place::Inline } else { place },
             omitted,
-            of: Type::read(of, ids)?,
+            of,
+            is_struct: place == Place::Value && matches!(of, Type::Special(_)),
         })
+    }
+
+    /// Whether JSON leaves it out when it holds nothing.
+    pub(super) fn is_left_out(&self) -> bool {
+        match self.omitted {
+            Omitted::Never => false,
+            Omitted::Zero => true,
+            Omitted::Empty => !self.is_struct,
+        }
     }
 }
 

@@ -32,7 +32,7 @@ const PREFIX: [u8; 4] = *b"k8s\0";
 const FRAME_HEAD: usize = 4;
 
 /// How many fields, elements of lists and entries of maps a body may have. Each may take two octets there and several
-/// hundred here; the largest object that is stored has a tenth of this.
+/// hundred here; an object of the largest size that is stored has a third of this only if it is made of nothing else.
 const ELEMENTS_MAX: usize = 300_000;
 
 /// How deep messages may lie in each other: JSON is not read again beyond that.

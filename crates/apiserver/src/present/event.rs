@@ -225,7 +225,7 @@ impl CommonView {
         let as_kept = self == Self::Whole && resource.shows_as_kept();
         if as_kept && format != Format::Protobuf {
             put_line(bytes, happened.name(), |bytes| {
-                put_object(bytes, resource, stored)
+                put_object(bytes, resource, stored);
             });
         } else {
             let object = self.show(resource.show(stored.object()));

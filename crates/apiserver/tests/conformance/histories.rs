@@ -1,7 +1,7 @@
 //! Histories that nobody wrote: operations by chance on a few objects, sent to both APIs.
 //!
 //! A seed gives for every kind a deck of [aims](aim), cut into histories of some length; each has a namespace of its own and many run at
-//! once. A difference is cut down to the steps that it needs and told as a sequence that can be added to `conformance/api`.
+//! once. Those of every other seed are told in protocol buffers where they can be. A difference is cut down to the steps that it needs and told as a sequence that can be added to `conformance/api`.
 
 mod aim;
 mod applies;
@@ -81,6 +81,16 @@ struct Plan {
 pub(crate) fn definitions(folder: &Path) -> Vec<CustomResourceDefinition> {
     let own = kind::yaml(&folder.join("definition.yaml")).unwrap_or_else(|why| panic!("{why}"));
     api::crds::all().into_iter().chain([own]).collect()
+}
+
+impl Plan {
+    /// A side as this history is told to it.
+    fn speaker(&self, side: &Side) -> Side {
+        Side {
+            protobuf: self.seed.is_multiple_of(2),
+            ..side.clone()
+        }
+    }
 }
 
 impl<'a> Histories<'a> {
@@ -169,8 +179,8 @@ impl<'a> Histories<'a> {
                 continue;
             }
             let bench = Bench {
-                ours: self.ours,
-                theirs: self.theirs,
+                ours: &plan.speaker(self.ours),
+                theirs: &plan.speaker(self.theirs),
                 rules: self.rules,
                 place: format!("short-{number}"),
             };
@@ -198,10 +208,11 @@ impl<'a> Histories<'a> {
     ) -> Result<(Vec<Value>, Vec<Exchange>, Vec<Difference>), String> {
         let kind = &self.kinds[plan.kind];
         let seed = hash(&(plan.seed, &plan.place));
-        let history = author::write(self.ours, kind, &plan.tasks, seed, &plan.place).await?;
+        let (ours, theirs) = (plan.speaker(self.ours), plan.speaker(self.theirs));
+        let history = author::write(&ours, kind, &plan.tasks, seed, &plan.place).await?;
         let sequence = Sequence::of(plan.place.clone(), String::new(), history.steps.clone())?;
         let patience = transcript::NEXT_EVENT;
-        let mut theirs = transcript::record(self.theirs, &sequence, &plan.place, patience).await?;
+        let mut theirs = transcript::record(&theirs, &sequence, &plan.place, patience).await?;
         let mut ours = history.ours;
         normal::normalise(&mut ours, &plan.place);
         normal::normalise(&mut theirs, &plan.place);
