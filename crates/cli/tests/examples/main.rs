@@ -41,7 +41,7 @@ struct Up {
 impl Up {
     async fn start() -> Up {
         let directory = TempDir::new().unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
         command
             .args(["up", "-o", "json", "--min-requeue-time", "1s"])
             .args(["--managed-domain", "apps.example.net"])
