@@ -113,6 +113,7 @@ const CLIENTS: Part = Part {
     name: "clients",
     prepare: || {
         clients::witness()?;
+        clients::manager()?;
         clients::wire()?;
         clients::helm()?;
         let turn = seed_of_the_commit().unwrap_or_default();

@@ -8,13 +8,18 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use apiserver::{AdminCredential, Apiserver, Kubeconfig, Options};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, PostParams};
 use kube::config::KubeConfigOptions;
 use kube::{Client, Config};
+use serde_json::json;
 use tempfile::TempDir;
 use testkit::control_plane::{ControlPlane, Identity};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
+
+use crate::script::NAMESPACE;
 
 /// Set for the process that is the embedded API: its folder.
 const SERVE: &str = "ZONEWRIGHT_TEST_SERVE";
@@ -119,6 +124,15 @@ impl Embedded {
         ended.expect("it ends").expect("it can be waited for");
         self.process = start(self.test, self.folder.path(), self.port).await;
     }
+}
+
+/// Makes the namespace that everything is in.
+pub(crate) async fn make_namespace(client: &Client) {
+    let namespace = json!({ "metadata": { "name": NAMESPACE } });
+    let namespace: Namespace = serde_json::from_value(namespace).expect("it is one");
+    let namespaces = Api::all(client.clone());
+    let made = namespaces.create(&PostParams::default(), &namespace).await;
+    made.expect("there is no such namespace yet");
 }
 
 /// Serves until standard input ends, if this process was started for that.

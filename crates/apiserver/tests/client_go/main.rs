@@ -5,10 +5,13 @@
 //! What its informers tell, version by version, what it does and who leads must be the same. The program is in
 //! `conformance/client-go`.
 //!
+//! So does a manager on controller-runtime, as it is configured by nobody (`conformance/manager`).
+//!
 //! `CONFORM_SECONDS=120` goes on for so long, with bookmarks and with a leader that is killed; `cargo xtask conform api` does so.
 
 mod history;
 mod home;
+mod manager;
 mod script;
 mod side;
 mod witness;
@@ -17,17 +20,20 @@ use std::env;
 use std::time::{Duration, Instant};
 
 use home::End;
-use side::{INFORMERS, Side};
-use witness::Begins;
+use side::{Begins, INFORMERS, Side};
 
 const TEST: &str = "on_cluster::a_controller_on_client_go_sees_the_same_history_from_both_apis";
+
+const MANAGER_TEST: &str =
+    "on_cluster::a_manager_on_controller_runtime_leads_and_works_on_both_apis";
 
 mod on_cluster {
     use testkit::control_plane::clients;
 
     use super::home::{self, End, Home};
+    use super::manager::Managed;
     use super::side::Side;
-    use super::{Both, TEST, seconds};
+    use super::{Both, MANAGER_TEST, TEST, seconds};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_controller_on_client_go_sees_the_same_history_from_both_apis() {
@@ -62,6 +68,31 @@ mod on_cluster {
             both.go_on(seconds).await;
         }
         both.compare(long.is_some()).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_manager_on_controller_runtime_leads_and_works_on_both_apis() {
+        if home::serve_if_told().await {
+            return;
+        }
+        let program = tokio::task::spawn_blocking(clients::manager).await;
+        let program = program.expect("building does not panic");
+        let program = program.unwrap_or_else(|error| panic!("no clients: {error}"));
+        let story = async |home: Home| {
+            let mut managed = Managed::open(home, program.clone()).await;
+            managed.mirror("first").await;
+            managed.kill_the_api().await;
+            managed.mirror("after-the-api-was-killed").await;
+            managed.kill_the_leader().await;
+            managed.mirror("after-the-leader-was-killed").await;
+            managed.close().await
+        };
+        let (ours, theirs) = tokio::join!(Home::embedded(MANAGER_TEST), Home::real());
+        let (ours, theirs) = tokio::join!(story(ours), story(theirs));
+        assert_eq!(ours, theirs);
+        let (mirrors, the_lead_went_over) = ours;
+        assert_eq!(mirrors.len(), 3, "{mirrors:?}");
+        assert!(the_lead_went_over);
     }
 }
 

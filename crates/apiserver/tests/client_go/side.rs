@@ -5,16 +5,14 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Namespace;
-use kube::api::{Api, DynamicObject, ListParams, PostParams};
+use kube::api::{DynamicObject, ListParams};
 use kube::{Client, ResourceExt};
-use serde_json::json;
 use tempfile::TempDir;
 
 use crate::history::History;
-use crate::home::{End, Home};
-use crate::script::{self, Kind, NAMESPACE, Step};
-use crate::witness::{Begins, Line, Witness};
+use crate::home::{self, End, Home};
+use crate::script::{self, Kind, Step};
+use crate::witness::{Line, Witness};
 
 /// The informers of the program, as it calls them.
 pub(crate) const INFORMERS: [&str; 3] = ["configmaps", "configmaps team=blue", "things"];
@@ -27,6 +25,15 @@ const SETTLED_WITHIN: Duration = Duration::from_secs(90);
 
 /// A bookmark comes every minute.
 const BOOKMARK_WITHIN: Duration = Duration::from_secs(100);
+
+/// How the informers of a witness learn what is there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Begins {
+    /// By a watch that begins with it.
+    ByWatch,
+    /// By a list, as older ones do.
+    ByList,
+}
 
 /// An API and who looks at it.
 pub(crate) struct Side {
@@ -49,12 +56,7 @@ impl Side {
     /// With the namespace and the kind that everything is about.
     pub(crate) async fn open(home: Home, program: PathBuf) -> Self {
         let client = home.client().await;
-        let namespace: Namespace =
-            serde_json::from_value(json!({ "metadata": { "name": NAMESPACE } }))
-                .expect("it is one");
-        let namespaces = Api::all(client.clone());
-        let made = namespaces.create(&PostParams::default(), &namespace).await;
-        made.expect("there is no such namespace yet");
+        home::make_namespace(&client).await;
         let definition = serde_json::from_value(script::definition()).expect("a definition");
         let installed = testkit::crds::install(&client, &[definition]).await;
         installed.expect("the kind can be installed");
@@ -72,7 +74,11 @@ impl Side {
     pub(crate) async fn join(&mut self, name: &str, begins: Begins) {
         let kubeconfig = self.home.kubeconfig();
         let folder = self.folder.path();
-        let witness = Witness::start(&self.program, &kubeconfig, NAMESPACE, name, begins, folder);
+        let witness = Witness::start(&self.program, &kubeconfig, name, folder, |command| {
+            let by_watch = (begins == Begins::ByWatch).to_string();
+            command.args(["--identity", name]);
+            command.env("KUBE_FEATURE_WatchListClient", by_watch);
+        });
         witness.says(&Line::Synced { synced: true }).await;
         if self.witnesses.is_empty() {
             witness.says(&Line::Leads { leads: true }).await;

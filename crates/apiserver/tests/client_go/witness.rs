@@ -14,6 +14,8 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::script::NAMESPACE;
+
 /// Longer than it takes on a busy machine.
 const SOON: Duration = Duration::from_mins(1);
 
@@ -53,15 +55,6 @@ pub(crate) enum Event {
     Missed,
 }
 
-/// How its informers learn what is there.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Begins {
-    /// By a watch that begins with it.
-    ByWatch,
-    /// By a list, as older ones do.
-    ByList,
-}
-
 /// A running program.
 pub(crate) struct Witness {
     pub(crate) name: String,
@@ -72,29 +65,25 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Starts one that calls itself `name`; its log goes to `folder`.
+    /// Starts a program for the API behind `kubeconfig`; its log goes to `folder`.
     pub(crate) fn start(
         program: &Path,
         kubeconfig: &Path,
-        namespace: &str,
         name: &str,
-        begins: Begins,
         folder: &Path,
+        arguments: impl FnOnce(&mut Command),
     ) -> Self {
         let log = folder.join(name).with_extension("log");
         let mut command = Command::from(testkit::mortal(program));
         command
             .arg("--kubeconfig")
             .arg(kubeconfig)
-            .args(["--namespace", namespace, "--identity", name])
-            .env(
-                "KUBE_FEATURE_WatchListClient",
-                (begins == Begins::ByWatch).to_string(),
-            )
+            .args(["--namespace", NAMESPACE])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(File::create(&log).expect("there is room for a log"))
             .kill_on_drop(true);
+        arguments(&mut command);
         let mut child = command.spawn().expect("the program can be run");
         let output = child.stdout.take().expect("it was asked for as a pipe");
         let said = Arc::new(Mutex::new(Vec::new()));
@@ -113,6 +102,12 @@ impl Witness {
             listening,
             log,
         }
+    }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let ended = self.child.try_wait().expect("it can be waited for");
+        ended.is_some()
     }
 
     /// How much it has said so far.

@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::build::{self, BuildError};
-use super::module::{CLIENT_GO, HELM, KUBECTLS, Module, WIRE};
+use super::module::{CLIENT_GO, HELM, KUBECTLS, MANAGER, Module, WIRE};
 use crate::cache;
 
 /// No symbols, as in a release.
@@ -57,6 +57,18 @@ pub fn helm() -> Result<PathBuf, BuildError> {
         package: "helm.sh/helm/v4/cmd/helm",
         link: LINK.to_owned(),
         module: HELM,
+    })
+}
+
+/// A manager on controller-runtime; `conformance/manager` is its source.
+///
+/// This blocks, and builds for a minute or two the first time.
+pub fn manager() -> Result<PathBuf, BuildError> {
+    program(&Client {
+        name: "manager",
+        package: ".",
+        link: LINK.to_owned(),
+        module: MANAGER,
     })
 }
 

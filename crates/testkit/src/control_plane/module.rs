@@ -82,6 +82,16 @@ pub(super) const HELM: Module = Module {
     sources: &[],
 };
 
+/// A program on controller-runtime.
+pub(super) const MANAGER: Module = Module {
+    go_mod: include_str!("../../../../conformance/manager/go.mod"),
+    go_sum: include_str!("../../../../conformance/manager/go.sum"),
+    sources: &[(
+        "main.go",
+        include_str!("../../../../conformance/manager/main.go"),
+    )],
+};
+
 /// kubectl of one minor version: all releases share their main.
 macro_rules! kubectl {
     ($minor:literal) => {
@@ -172,7 +182,15 @@ mod tests {
 
     #[test]
     fn a_module_is_written_once_and_whole() {
-        let modules = [CONTROL_PLANE, GATEWAY_API, CLIENT_GO, WIRE, HELM, KUADRANT];
+        let modules = [
+            CONTROL_PLANE,
+            GATEWAY_API,
+            CLIENT_GO,
+            WIRE,
+            HELM,
+            MANAGER,
+            KUADRANT,
+        ];
         let kubectls = KUBECTLS.map(|(_, module)| module);
         for module in modules.into_iter().chain(kubectls) {
             let folder = module.folder().unwrap();
