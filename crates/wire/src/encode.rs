@@ -60,11 +60,17 @@ pub(super) fn bytes(octets: &mut Vec<u8>, number: u32, bytes: &[u8]) {
 
 fn fields(octets: &mut Vec<u8>, id: MessageId, object: &Map<String, Value>) {
     let message = FACTS.message(id);
-    // An object has few of the fields that its kind could have: they are looked up, and not the other way round.
+    // Both are in the order of their names: one walk finds what belongs together.
     let mut values = [None; FIELDS_MAX];
+    let mut known = message.by_name.as_slice();
     for (name, value) in object {
-        if let Some(at) = message.position(name) {
-            values[at] = Some(value);
+        while let [(field, at), rest @ ..] = known
+            && *field <= name.as_str()
+        {
+            if field == name {
+                values[*at] = Some(value);
+            }
+            known = rest;
         }
     }
     for (at, value) in message.fields.iter().zip(values) {
