@@ -19,7 +19,6 @@ mod defaults;
 mod definitions;
 mod extensions;
 mod fields;
-mod go_types;
 mod kind;
 mod prepare;
 mod structure;

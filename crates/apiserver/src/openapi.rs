@@ -1,13 +1,15 @@
-//! `OpenAPI` v3: what kubectl asks before it applies and creates, and what `kubectl explain` reads.
+//! `OpenAPI`: what kubectl asks before it applies and creates, and what `kubectl explain` reads.
 //!
 //! A [`Library`] holds the documents, one for each group and version. They are large and rarely read, so they are
 //! made when one is asked for; whoever serves them keeps the library for as long as the kinds stay the same, and makes
 //! the next one from it. The hash of a document is part of its address, and clients keep it for ever.
 
 mod components;
+mod gnostic;
 mod library;
 mod operations;
 mod parameters;
+mod v2;
 
 #[cfg(test)]
 mod on_cluster;

@@ -32,6 +32,8 @@ pub(crate) enum Route {
     Resources { group: String, version: String },
     /// `/openapi/v3`
     OpenApi,
+    /// `/openapi/v2`
+    OpenApiV2,
     /// `/openapi/v3/…`: a group and a version
     OpenApiOf { group: String, version: String },
     /// `/zonewright/backup`: every object, as a file that can be restored

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use apiserver::{Apiserver, Options, ResponseBody};
 use http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, HeaderName, IF_NONE_MATCH, LOCATION, VARY,
+    ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, HeaderName, IF_NONE_MATCH, LOCATION, VARY,
 };
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Empty};
@@ -105,7 +105,7 @@ async fn what_a_client_has_is_not_sent_again() {
         ("/api", AGGREGATED),
         ("/apis", AGGREGATED),
     ] {
-        let accept = (http::header::ACCEPT, accept);
+        let accept = (ACCEPT, accept);
         let first = get(&apiserver, path, std::slice::from_ref(&accept)).await;
         let etag = header(&first, ETAG)
             .expect("documents have etags")
@@ -131,7 +131,7 @@ async fn a_new_kind_changes_its_own_document_and_the_roots() {
         address(&apiserver, "apis/g1.example.dev/v1").await,
     ];
     let root = get(&apiserver, "/openapi/v3", &[]).await;
-    let accept = [(http::header::ACCEPT, AGGREGATED)];
+    let accept = [(ACCEPT, AGGREGATED)];
     let groups = get(&apiserver, "/apis", &accept).await;
     testkit::crds::install(&apiserver.client(), &[definition(2)])
         .await
@@ -192,4 +192,25 @@ async fn the_second_document_costs_next_to_nothing() {
         second * 4 < first.max(Duration::from_millis(4)),
         "{first:?} {second:?}"
     );
+}
+
+#[tokio::test]
+async fn one_document_of_everything_is_there_in_both_forms() {
+    let apiserver = open().await;
+    let asked = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    let message = get(&apiserver, "/openapi/v2", &[(ACCEPT, asked)]).await;
+    let answered = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+    assert_eq!(header(&message, CONTENT_TYPE), Some(answered));
+    let etag = header(&message, ETAG).unwrap().to_owned();
+    let again = [(ACCEPT, asked), (IF_NONE_MATCH, &*etag)];
+    assert_eq!(get(&apiserver, "/openapi/v2", &again).await.status(), 304);
+    let octets = message.into_body().collect().await.unwrap().to_bytes();
+    // A protobuf message begins with the key of one of its fields.
+    assert!([0x0a, 0x12, 0x42, 0x4a].contains(&octets[0]));
+    let document = get(&apiserver, "/openapi/v2", &[]).await;
+    assert_eq!(header(&document, CONTENT_TYPE), Some("application/json"));
+    let document = body(document).await;
+    assert!(document["definitions"]["io.k8s.api.core.v1.Pod"].is_object());
+    let yaml = get(&apiserver, "/openapi/v2", &[(ACCEPT, "application/yaml")]).await;
+    assert_eq!(yaml.status(), 406);
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,7 +31,7 @@ struct Running {
 
 impl Running {
     async fn start(data: &Path) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
         command
             .args([
                 "up",

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
@@ -46,7 +46,7 @@ impl Running {
 
     async fn start_with(directory: &Path, manifest: &str, variables: &[(&str, &str)]) -> Running {
         fs::write(directory.join("manifest.yaml"), manifest).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
         command
             .envs(variables.iter().copied())
             .args([
@@ -167,7 +167,7 @@ fn manifest(kind: &str, data: &Value) -> String {
 
 /// What a name server answers, in one line.
 fn asked(server: SocketAddr, name: &str) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
     let output = command
         .args(["query", name, "A", &format!("@{server}")])
         .output()

@@ -19,7 +19,7 @@ const SOON: Duration = Duration::from_mins(1);
 
 /// Runs to the end, in a directory of its own and without variables that would change the outcome.
 fn zonewright(directory: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("ZONEWRIGHT_") {
             command.env_remove(name);
@@ -171,7 +171,7 @@ struct Running {
 
 impl Running {
     fn start(directory: &Path, flags: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+        let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
         command
             .args(["up", "-o", "json"])
             .args(FREE_PORTS)

@@ -11,16 +11,16 @@ mod pass;
 mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use api::ZoneKey;
 use futures_util::future::BoxFuture;
-use kube::Client;
+use k8s_openapi::api::core::v1::{Namespace, ObjectReference};
+use kube::{Client, Resource as _};
 use rand::Rng as _;
 use rand::rngs::StdRng;
-use reconcile::dns_record::{Depth, DnsRecordView, Next, Pace, Wake, depth};
+use reconcile::dns_record::{Depth, DnsRecordView, LeftBehind, Next, Pace, Wake, depth};
 use reconcile::hosted::GuardRules;
 use reconcile::hosting::HostingPolicy;
 use reconcile::{DnsRecordKey, Hosting, ObjectKey};
@@ -29,9 +29,9 @@ use tokio::time::Instant;
 use tracing::info;
 
 use crate::backoff::Backoff;
-use crate::clock::Clock;
+use crate::clock::{Clock, until};
 use crate::desk::{self, Begun, DeskOf, Ended, TELL_WITHIN, Work};
-use crate::events::Recorder;
+use crate::events::{Note, Recorder, Severity};
 use crate::feed::Fed;
 use crate::hosted_zone::{self, HostedZoneKey, News};
 use crate::hosted_zones::{HostedZones, Open};
@@ -107,6 +107,8 @@ enum Heard {
     Zone(News),
     /// Something has happened to a Zone or a Record.
     Neighbour(Neighbour),
+    /// What was kept of a Secret is to be forgotten.
+    Expired,
 }
 
 impl DnsRecords {
@@ -135,6 +137,8 @@ struct Shell {
     /// Who uses which zone.
     uses: BTreeMap<HostedZoneKey, BTreeSet<DnsRecordKey>>,
     writers: Arc<Semaphore>,
+    /// When this process began to watch.
+    began: Instant,
     /// What was waited for has come.
     ready: bool,
 }
@@ -154,7 +158,8 @@ impl Work for Shell {
 
     fn fed(&mut self, fed: Fed<Watched>, desk: &mut Desk) {
         self.metrics.watched(fed.kind.name(), &fed.event);
-        let touched = self.inbox.take_in(fed, &mut self.hosting);
+        let now = self.began.elapsed();
+        let touched = self.inbox.take_in(fed, &mut self.hosting, now);
         self.follow(touched, desk);
     }
 
@@ -224,12 +229,13 @@ impl Work for Shell {
     }
 
     async fn hear(&mut self) -> Heard {
+        let kept_until = self.hosting.kept_until().map(|until| self.began + until);
         tokio::select! {
             biased;
             () = &mut self.after, if !self.ready => Heard::Ready,
             Some(news) = self.news.recv() => Heard::Zone(news),
             Some(neighbour) = self.neighbours.recv() => Heard::Neighbour(neighbour),
-            else => pending().await,
+            () = until(kept_until) => Heard::Expired,
         }
     }
 
@@ -238,6 +244,11 @@ impl Work for Shell {
             Heard::Ready => self.ready = true,
             Heard::Zone(news) => self.told(news, desk),
             Heard::Neighbour(neighbour) => self.noticed(&neighbour, desk),
+            Heard::Expired => {
+                let keys = self.hosting.expire(self.began.elapsed());
+                let gone = Vec::new();
+                self.follow(Touched { keys, gone }, desk);
+            }
         }
     }
 
@@ -279,6 +290,7 @@ impl Shell {
             memory: BTreeMap::new(),
             uses: BTreeMap::new(),
             writers: Arc::new(Semaphore::new(WRITES_AT_ONCE)),
+            began: Instant::now(),
             ready: false,
         };
         (shell, around)
@@ -365,6 +377,7 @@ impl Shell {
             unreported: memory.unreported,
             inputs: self.hosting.inputs(&view.key),
             began: self.clock.now(),
+            deleting_for: memory.deleting_for(view.deleting, now),
             wait: half + self.chance.random_range(Duration::ZERO..=half * 2),
             pace: self.options.pace,
             changed: self.inbox.begin(&view.key, view.generation),
@@ -382,7 +395,7 @@ impl Shell {
     fn conclude(&mut self, key: &DnsRecordKey, finished: Finished, desk: &mut Desk) -> Outcome {
         let now = Instant::now();
         if let (Some(inputs), true) = (finished.inputs, finished.result.is_ok()) {
-            self.hosting.passed(key, inputs);
+            self.hosting.passed(key, inputs, finished.reached);
         }
         self.release(key, &finished.zones);
         if finished.wrote {
@@ -442,8 +455,13 @@ impl Shell {
         memory.show(key, &stand, &self.metrics);
     }
 
-    /// Tells people of transitions into and out of trouble (K3).
+    /// Tells people of transitions into and out of trouble (K3), and of what stays behind (P6).
     fn note(&self, finished: &Finished) {
+        if let Some(left) = &finished.left_behind {
+            self.metrics.left_behind();
+            let namespace = namespace(&finished.key, left);
+            self.recorder.note(&namespace, note_of(left));
+        }
         let (Some((before, after)), Some(object)) = (&finished.conditions, finished.reference())
         else {
             return;
@@ -469,5 +487,25 @@ impl Shell {
                 self.zones.forget(zone);
             }
         }
+    }
+}
+
+/// The namespace that a record has gone with: the record itself nobody can look at any more.
+fn namespace(key: &DnsRecordKey, left: &LeftBehind) -> ObjectReference {
+    ObjectReference {
+        api_version: Some(Namespace::api_version(&()).into_owned()),
+        kind: Some(Namespace::kind(&()).into_owned()),
+        name: Some(key.namespace.clone()),
+        uid: Some(left.namespace_uid.clone()),
+        ..ObjectReference::default()
+    }
+}
+
+fn note_of(left: &LeftBehind) -> Note {
+    Note {
+        severity: Severity::Warning,
+        reason: "LeftBehind".to_owned(),
+        message: left.to_string(),
+        action: "Withdraw".to_owned(),
     }
 }

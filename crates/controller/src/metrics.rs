@@ -54,6 +54,7 @@ pub struct Metrics {
     queue_oldest_due_seconds: Gauge<f64, AtomicU64>,
     leader: Gauge,
     events_dropped: Counter,
+    left_behind: Counter,
     dns_records: dns_records::Gauges,
     provider_calls: calls::Calls,
     probes: probes::Probes,
@@ -98,6 +99,7 @@ impl Metrics {
             queue_oldest_due_seconds: Gauge::default(),
             leader: Gauge::default(),
             events_dropped: Counter::default(),
+            left_behind: Counter::default(),
             dns_records: dns_records::Gauges::default(),
             provider_calls: Family::default(),
             probes: probes::Probes::default(),
@@ -120,6 +122,7 @@ impl Metrics {
         all.register("queue_oldest_due_seconds", "For how long the oldest due pass has been due", self.queue_oldest_due_seconds.clone());
         all.register("leader", "Whether this process leads", self.leader.clone());
         all.register("events_dropped", "Kubernetes Events that were not written", self.events_dropped.clone());
+        all.register("dns_records_left_behind", "DNSRecords that went with their namespace and left behind what they published", self.left_behind.clone());
         all.register("provider_calls", "Calls of providers, whatever they took", self.provider_calls.clone());
         self.policies.register(registry);
         self.dns_records.register(registry);
@@ -206,6 +209,11 @@ impl Metrics {
         now: Option<&[Condition]>,
     ) {
         self.policies.stands(policy, before, now);
+    }
+
+    /// A DNSRecord has gone with its namespace, and what it published stays (P6).
+    pub(crate) fn left_behind(&self) {
+        self.left_behind.inc();
     }
 
     /// A Kubernetes Event will not be written.

@@ -14,6 +14,7 @@
 mod conclude;
 mod endpoints;
 mod finding;
+mod withdrawal;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -38,6 +39,7 @@ use crate::world::Faults;
 
 pub use conclude::{Conclusion, Next, Report, conclude};
 pub(crate) use endpoints::{key as key_of, published};
+pub use withdrawal::{GRACE, LeftBehind};
 
 /// How the operator wants records to be looked after.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +71,10 @@ pub struct DnsRecordView {
     pub status: DnsRecordStatus,
     /// Whether it is being deleted.
     pub deleting: bool,
+    /// Whether all that it has published is Records of this cluster, which go with it.
+    pub in_cluster: bool,
+    /// The uid of its namespace, if that is being deleted.
+    pub ending: Option<String>,
     /// What keeps it from going.
     pub finalizers: Vec<String>,
     /// The provider that its label names (P13).

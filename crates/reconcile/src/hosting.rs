@@ -5,11 +5,13 @@
 //! it; a zone those whose Secret leads there; a name those who want something there; a probe the record that it belongs to.
 
 mod index;
+mod kept;
 mod object;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use api::parse::provider_secret::{Place, ProviderKind};
+use api::parse::provider_secret::{Credentials, Domain, Place, ProviderKind, ProviderSecret};
 use api::parse::target::Target;
 use api::{Decoded, ZoneKey};
 use dns::Name;
@@ -22,7 +24,10 @@ use crate::probing::{self, Checked, Health, Patient, Probing};
 use crate::{DnsRecordKey, ObjectKey, ProbeKey, SecretKey};
 
 use index::Index;
-use object::{ProbeNode, RecordNode, SecretNode};
+use kept::Kept;
+use object::{NamespaceNode, ProbeNode, RecordNode, SecretNode};
+
+pub use kept::{KEPT_FOR, KEPT_MAX};
 
 /// What the operator has chosen.
 #[derive(Clone, Debug)]
@@ -42,8 +47,10 @@ pub struct Hosting {
     records: BTreeMap<DnsRecordKey, RecordNode>,
     secrets: BTreeMap<SecretKey, SecretNode>,
     probes: BTreeMap<ProbeKey, ProbeNode>,
-    /// Namespaces in which everything is approved.
-    approved: BTreeSet<String>,
+    /// Namespaces that bear on their records.
+    namespaces: BTreeMap<String, NamespaceNode>,
+    /// What Secrets said that are gone.
+    kept: Kept,
     index: Index,
 }
 
@@ -77,7 +84,8 @@ impl Hosting {
             records: BTreeMap::new(),
             secrets: BTreeMap::new(),
             probes: BTreeMap::new(),
-            approved: BTreeSet::new(),
+            namespaces: BTreeMap::new(),
+            kept: Kept::default(),
             index: Index::default(),
         }
     }
@@ -98,9 +106,9 @@ impl Hosting {
         self.probes.keys()
     }
 
-    /// Namespaces in which everything is approved.
-    pub fn approved(&self) -> impl Iterator<Item = &str> {
-        self.approved.iter().map(String::as_str)
+    /// Namespaces that bear on their records: everything in them is approved, or they are being deleted.
+    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.namespaces.keys().map(String::as_str)
     }
 
     /// How a record stands.
@@ -160,15 +168,25 @@ impl Hosting {
 
     /// A DNSRecord is gone.
     pub fn delete_record(&mut self, key: &DnsRecordKey) {
-        if let Some(node) = self.records.remove(key) {
-            self.index.remove(key, &node);
+        let Some(node) = self.records.remove(key) else {
+            return;
+        };
+        self.index.remove(key, &node);
+        if let Some(used) = node.used() {
+            let secret = SecretKey::new(&key.namespace, used);
+            if self.index.concerned_by(&secret, false).is_empty() {
+                self.kept.remove(&secret);
+            }
         }
     }
 
     /// A Secret as it is now.
     pub fn apply_secret(&mut self, key: &SecretKey, secret: &Secret) -> BTreeSet<DnsRecordKey> {
-        let node = SecretNode::read(secret, self.policy.discovery);
+        let mut node = SecretNode::read(secret, self.policy.discovery);
+        // What it says now counts, whatever one of the same name has said (P6).
+        self.kept.remove(key);
         let before = self.secrets.get(key);
+        node.worked = before.is_some_and(|before| before.worked && before.access == node.access);
         let zone = node.zone(&key.namespace);
         let touched = if before.is_some_and(|before| before.says_as(&node)) {
             BTreeSet::new()
@@ -182,14 +200,70 @@ impl Hosting {
         touched
     }
 
-    /// A Secret is gone. What was published with it stays.
-    pub fn delete_secret(&mut self, key: &SecretKey) -> BTreeSet<DnsRecordKey> {
+    /// A Secret of a type is gone, `now` after the process began. What was published with it stays; what it said is kept
+    /// for a while if it is of use (P6).
+    pub fn delete_secret(
+        &mut self,
+        key: &SecretKey,
+        type_: &str,
+        now: Duration,
+    ) -> BTreeSet<DnsRecordKey> {
+        // One of another type may have its name already.
+        let is_it = |node: &SecretNode| node.type_ == type_;
+        if !self.secrets.get(key).is_some_and(is_it) {
+            return BTreeSet::new();
+        }
         let Some(node) = self.secrets.remove(key) else {
             return BTreeSet::new();
         };
         let zone = node.zone(&key.namespace);
         self.index.lead(key, zone.as_ref(), None);
-        self.index.concerned_by(key, node.default)
+        let concerned = self.index.concerned_by(key, node.default);
+        if self.is_worth_keeping(key, &node, &concerned)
+            && let Ok(access) = node.access
+        {
+            self.kept.keep(key.clone(), access, node.version, now);
+        }
+        concerned
+    }
+
+    /// Whether something is published with what a Secret said, and it was good for that. Of passes that another process
+    /// made, the records tell.
+    fn is_worth_keeping(
+        &self,
+        key: &SecretKey,
+        secret: &SecretNode,
+        concerned: &BTreeSet<DnsRecordKey>,
+    ) -> bool {
+        let needed = |access: &ProviderSecret| access.credentials != Credentials::Zone;
+        let records = concerned.iter().filter_map(|key| self.records.get(key));
+        let mut users = records.filter(|node| node.used() == Some(&*key.name));
+        let worked = |node: &RecordNode| {
+            let seen = node.status.secret_version.as_ref();
+            secret.worked || seen == Some(&secret.version) && is_ready(&node.status)
+        };
+        secret.access.as_ref().is_ok_and(needed) && users.any(worked)
+    }
+
+    /// When the first of what Secrets said that are gone is to be forgotten.
+    pub fn kept_until(&self) -> Option<Duration> {
+        self.kept.until()
+    }
+
+    /// Forgets what Secrets said that have been gone for too long, and tells whom that concerns.
+    pub fn expire(&mut self, now: Duration) -> BTreeSet<DnsRecordKey> {
+        let expired = self.kept.expire(now);
+        let concerned = expired
+            .iter()
+            .flat_map(|secret| self.index.concerned_by(secret, true));
+        let concerned: BTreeSet<DnsRecordKey> = concerned.collect();
+        for key in &concerned {
+            if let Some(node) = self.records.get_mut(key) {
+                // It may hold what is to be forgotten.
+                node.seen = None;
+            }
+        }
+        concerned
     }
 
     /// A DNSHealthCheckProbe as it is now. Tells whom that concerns: nobody, as long as it says the same about its target.
@@ -236,18 +310,18 @@ impl Hosting {
         name: &str,
         object: Option<&Namespace>,
     ) -> BTreeSet<DnsRecordKey> {
-        let approved = object.is_some_and(object::approves_all);
-        let changed = if approved {
-            self.approved.insert(name.to_owned())
-        } else {
-            self.approved.remove(name)
-        };
-        if changed {
-            let all = within(&self.records, name);
-            all.map(|(key, _)| key.clone()).collect()
-        } else {
-            BTreeSet::new()
+        let node = object.map(NamespaceNode::read).unwrap_or_default();
+        let before = self.namespaces.remove(name).unwrap_or_default();
+        let (approval, end) = (
+            before.approves != node.approves,
+            before.ending != node.ending,
+        );
+        if node != NamespaceNode::default() {
+            self.namespaces.insert(name.to_owned(), node);
         }
+        let all = within(&self.records, name);
+        let concerned = all.filter(|(_, record)| approval || end && record.deleting);
+        concerned.map(|(key, _)| key.clone()).collect()
     }
 
     /// Something about a Zone of this cluster has changed.
@@ -266,8 +340,16 @@ impl Hosting {
         self.index.at_names(names)
     }
 
-    /// Remembers what a record depended on in a full pass.
-    pub fn passed(&mut self, key: &DnsRecordKey, inputs: Inputs) {
+    /// Remembers what a record depended on in a full pass, and whether a zone was reached with it.
+    pub fn passed(&mut self, key: &DnsRecordKey, inputs: Inputs, reached: bool) {
+        if let Ok(used) = &inputs.provider {
+            let secret = SecretKey::new(&key.namespace, &used.secret);
+            if let Some(node) = self.secrets.get_mut(&secret)
+                && node.access.as_ref() == Ok(&used.access)
+            {
+                node.worked |= reached;
+            }
+        }
         if let Some(node) = self.records.get_mut(key) {
             node.seen = Some(inputs);
         }
@@ -300,8 +382,10 @@ impl Hosting {
     }
 
     fn secret_version(&self, key: &DnsRecordKey, node: &RecordNode) -> Option<String> {
-        let secret = self.secrets.get(&self.secret_of(key, node)?)?;
-        Some(secret.version.clone())
+        let key = self.secret_of(key, node)?;
+        let secret = self.secrets.get(&key).map(|secret| &secret.version);
+        let kept = self.kept.get(&key).filter(|_| node.deleting);
+        secret.or(kept.map(|kept| &kept.version)).cloned()
     }
 
     /// Everything that bears on a record.
@@ -316,6 +400,8 @@ impl Hosting {
             claim: node.claim.clone(),
             status: node.status.clone(),
             deleting: node.deleting,
+            in_cluster: node.is_in_cluster(),
+            ending: self.ending(&key.namespace),
             finalizers: node.finalizers.clone(),
             provider_label: node.provider_label.clone(),
             former: self.former(key, node, &provider),
@@ -368,7 +454,8 @@ impl Hosting {
     }
 
     fn approval(&self, key: &DnsRecordKey, node: &RecordNode) -> Approval {
-        if self.approved.contains(&key.namespace) {
+        let namespace = self.namespaces.get(&key.namespace);
+        if namespace.is_some_and(|namespace| namespace.approves) {
             return Approval::All;
         }
         node.approve.clone().map_or(Approval::None, Approval::Of)
@@ -386,35 +473,72 @@ impl Hosting {
             .collect()
     }
 
+    fn ending(&self, namespace: &str) -> Option<String> {
+        self.namespaces.get(namespace)?.ending.clone()
+    }
+
     fn secret_of(&self, key: &DnsRecordKey, node: &RecordNode) -> Option<SecretKey> {
-        let named = node.secret.clone();
-        let name = named.or_else(|| self.default_of(&key.namespace).ok())?;
+        let name = self.secret_name(key, node).ok()?;
         Some(SecretKey::new(&key.namespace, &name))
     }
 
-    /// The Secret that a record is to be published with (P1).
+    /// The Secret that a record names, or that is the default where it lives. What is to be withdrawn is withdrawn from
+    /// where it is.
+    fn secret_name(&self, key: &DnsRecordKey, node: &RecordNode) -> Result<String, Trouble> {
+        if let Some(name) = &node.secret {
+            return Ok(name.clone());
+        }
+        self.default_of(&key.namespace).or_else(|trouble| {
+            let used = node.used().filter(|_| node.deleting);
+            used.map(str::to_owned).ok_or(trouble)
+        })
+    }
+
+    /// The provider that a record is to be published at, or withdrawn from.
     fn provider(&self, key: &DnsRecordKey, node: &RecordNode) -> Result<Provider, Trouble> {
-        let name = match &node.secret {
-            Some(name) => name.clone(),
-            None => self.default_of(&key.namespace)?,
-        };
-        let provider = self.open(&key.namespace, &name)?;
+        self.provider_of_secret(key, node).or_else(|trouble| {
+            let zone = node.deleting.then(|| zone_of(node)).flatten();
+            zone.ok_or(trouble)
+        })
+    }
+
+    /// The Secret that a record is to be published with (P1).
+    fn provider_of_secret(
+        &self,
+        key: &DnsRecordKey,
+        node: &RecordNode,
+    ) -> Result<Provider, Trouble> {
+        let name = self.secret_name(key, node)?;
+        let provider = self.open(key, node, &name)?;
         let domain = provider.access.place.as_ref().map(|place| &place.domain);
         let host = node.claim.as_ref().ok().map(|claim| &claim.root_host);
         match domain.zip(host) {
             Some((domain, host)) if !domain.contains(host) => Err(Trouble::Outside {
-                secret: name,
+                secret: provider.secret.clone(),
                 domain: domain.to_string().trim_end_matches('.').to_owned(),
             }),
             Some(_) | None => Ok(provider),
         }
     }
 
-    fn open(&self, namespace: &str, name: &str) -> Result<Provider, Trouble> {
-        let secret = self.secrets.get(&SecretKey::new(namespace, name));
-        let secret = secret.ok_or_else(|| Trouble::NoSecret(name.to_owned()))?;
-        let access = secret.access.clone();
-        let access = access.map_err(|problems| Trouble::BadSecret(name.to_owned(), problems))?;
+    /// What a Secret leads to. What one that is gone said last serves those alone who are being deleted, were published
+    /// with it, and have nothing but that to withdraw (P6).
+    fn open(
+        &self,
+        record: &DnsRecordKey,
+        node: &RecordNode,
+        name: &str,
+    ) -> Result<Provider, Trouble> {
+        let key = SecretKey::new(&record.namespace, name);
+        let access = if let Some(secret) = self.secrets.get(&key) {
+            let access = secret.access.clone();
+            access.map_err(|problems| Trouble::BadSecret(name.to_owned(), problems))?
+        } else {
+            let may_use = node.deleting && node.used() == Some(name);
+            let kept = self.kept.get(&key).filter(|_| may_use);
+            let kept = kept.ok_or_else(|| Trouble::NoSecret(name.to_owned()))?;
+            kept.access.clone()
+        };
         let kind = access.credentials.kind();
         if !self.policy.enabled.contains(&kind) {
             return Err(Trouble::NotEnabled(name.to_owned(), kind.name()));
@@ -446,7 +570,7 @@ impl Hosting {
         let was = node.status.provider_ref.as_ref()?;
         let zone = node.status.zone_id.as_ref()?;
         if was.name != now.secret {
-            let former = self.open(&key.namespace, &was.name);
+            let former = self.open(key, node, &was.name);
             // What is out of reach and not to be waited for is left where it is.
             let abandoned = former.is_err() && node.abandoned;
             return (!abandoned).then(|| former.map(|former| at_zone(former, zone)));
@@ -465,6 +589,24 @@ fn within<'a, V>(
     objects
         .range(from..)
         .take_while(move |(key, _)| key.namespace == namespace)
+}
+
+/// The Zone of this cluster that a record was published in: nothing but its name is needed to withdraw from it (P6).
+fn zone_of(node: &RecordNode) -> Option<Provider> {
+    if !node.is_in_cluster() {
+        return None;
+    }
+    let claim = node.claim.as_ref().ok()?;
+    Some(Provider {
+        secret: node.used()?.to_owned(),
+        access: ProviderSecret {
+            place: Some(Place {
+                zone: node.status.zone_id.clone()?,
+                domain: Domain::AtOrBelow(claim.root_host.clone()),
+            }),
+            credentials: Credentials::Zone,
+        },
+    })
 }
 
 /// The same credentials for another zone.

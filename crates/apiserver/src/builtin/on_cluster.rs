@@ -197,11 +197,10 @@ fn essence(status: &Value) -> Value {
     let causes = status["details"]["causes"].as_array();
     let causes: Option<BTreeSet<String>> =
         causes.map(|causes| causes.iter().map(cause_text).collect());
-    let message = if causes.is_none() {
-        status["message"].clone()
-    } else {
-        Value::Null
-    };
+    // Which field has the wrong type is told in words of our own.
+    let message = status["message"].as_str().unwrap_or_default();
+    let message =
+        (causes.is_none() && !message.contains("cannot be handled as")).then_some(message);
     json!({
         "code": status["code"], "reason": status["reason"], "causes": causes, "message": message
     })

@@ -19,7 +19,7 @@ pub(crate) struct Library {
 /// A document and the hash that is in its address.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Document {
-    pub(crate) json: Bytes,
+    pub(crate) octets: Bytes,
     /// Upper-case hex; in quotes it is the etag.
     pub(crate) hash: String,
 }
@@ -57,6 +57,21 @@ impl Library {
         &self.root
     }
 
+    /// `/openapi/v2`: everything in one document, in JSON.
+    pub(crate) fn v2(&self) -> Document {
+        Document::new(&self.whole())
+    }
+
+    /// The same in protocol buffers.
+    pub(crate) fn v2_in_protobuf(&self) -> Document {
+        Document::of(super::gnostic::encode(&self.whole()))
+    }
+
+    fn whole(&self) -> Value {
+        let documents = self.documents.values();
+        super::v2::document(documents.map(|made| &*made.document.octets))
+    }
+
     /// The document of a group and version, if anything is served there. The core group has no name.
     pub(crate) fn find(&self, group: &str, version: &str) -> Option<&Document> {
         let path = super::path_of(group, version);
@@ -80,11 +95,13 @@ impl Made {
 
 impl Document {
     fn new(value: &Value) -> Self {
-        let json = value.to_string();
-        let hash = blake3::hash(json.as_bytes()).to_hex();
+        Self::of(value.to_string().into())
+    }
+
+    fn of(octets: Vec<u8>) -> Self {
         Self {
-            hash: hash.to_ascii_uppercase(),
-            json: json.into(),
+            hash: blake3::hash(&octets).to_hex().to_ascii_uppercase(),
+            octets: octets.into(),
         }
     }
 

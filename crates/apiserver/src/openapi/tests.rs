@@ -28,7 +28,7 @@ fn gadgets() -> Value {
 fn document(group: &str, version: &str) -> Value {
     let library = Library::new(&kinds(), None);
     let document = library.find(group, version).unwrap();
-    serde_json::from_slice(&document.json).unwrap()
+    serde_json::from_slice(&document.octets).unwrap()
 }
 
 /// Every `$ref` in a document.
@@ -51,7 +51,7 @@ fn references(value: &Value) -> Vec<String> {
 #[test]
 fn there_is_one_document_for_each_group_and_version() {
     let library = Library::new(&kinds(), None);
-    let root: Value = serde_json::from_slice(&library.root().json).unwrap();
+    let root: Value = serde_json::from_slice(&library.root().octets).unwrap();
     let paths: Vec<&String> = root["paths"].as_object().unwrap().keys().collect();
     assert_eq!(paths, ["api/v1", "apis/views.example.org/v1"]);
     assert_eq!(library.find("views.example.org", "v2"), None);
@@ -68,7 +68,7 @@ fn only_what_changed_is_described_again() {
     kinds[0].schema = Arc::default();
     kinds[0].openapi = Arc::new(json!({ "type": "object", "description": "Another." }));
     let second = Library::new(&kinds, Some(&first));
-    let address = |library: &Library, group| library.find(group, "v1").unwrap().json.as_ptr();
+    let address = |library: &Library, group| library.find(group, "v1").unwrap().octets.as_ptr();
     assert_eq!(address(&first, ""), address(&second, ""));
     let gadgets = |library: &Library| library.find("views.example.org", "v1").unwrap().clone();
     assert_ne!(gadgets(&first).hash, gadgets(&second).hash);
@@ -176,5 +176,39 @@ fn every_reference_leads_somewhere() {
             let pointer = reference.strip_prefix('#').unwrap();
             assert!(document.pointer(pointer).is_some(), "{group} {reference}");
         }
+    }
+}
+
+#[test]
+fn one_document_of_everything_is_told_in_the_words_of_swagger() {
+    let library = Library::new(&kinds(), None);
+    let document: Value = serde_json::from_slice(&library.v2().octets).unwrap();
+    assert_eq!(document["swagger"], "2.0");
+    let definitions = document["definitions"].as_object().unwrap();
+    for reference in references(&document) {
+        let name = reference.strip_prefix("#/definitions/").unwrap();
+        assert!(definitions.contains_key(name), "{name}");
+    }
+    let gadget = &definitions["org.example.views.v1.Gadget"];
+    let gvk = json!([{ "group": "views.example.org", "version": "v1", "kind": "Gadget" }]);
+    assert_eq!(gadget["x-kubernetes-group-version-kind"], gvk);
+    let metadata = &gadget["properties"]["metadata"];
+    let object_meta = "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+    assert_eq!(metadata["$ref"], object_meta);
+    let at = "/apis/views.example.org/v1/namespaces/{namespace}/gadgets";
+    let post = &document["paths"][at]["post"];
+    let of_body = |parameter: &&Value| parameter["in"] == "body";
+    let body = post["parameters"].as_array().unwrap().iter().find(of_body);
+    let own = json!({ "$ref": "#/definitions/org.example.views.v1.Gadget" });
+    assert_eq!(body.unwrap()["schema"], own);
+    assert_eq!(post["responses"]["200"]["schema"], own);
+    let dry_run = &post["parameters"][0];
+    assert_eq!(
+        (&dry_run["name"], &dry_run["type"]),
+        (&json!("dryRun"), &json!("string"))
+    );
+    let text = document.to_string();
+    for word in ["requestBody", "oneOf", "#/components"] {
+        assert!(!text.contains(word), "{word}");
     }
 }

@@ -80,6 +80,7 @@ pub(super) fn route(path: &str) -> Option<Route> {
             group: (*group).to_owned(),
             version: (*version).to_owned(),
         }),
+        ["openapi", "v2"] => Some(Route::OpenApiV2),
         ["openapi", "v3"] => Some(Route::OpenApi),
         ["openapi", "v3", "api", version] => Some(Route::OpenApiOf {
             group: String::new(),

@@ -53,6 +53,7 @@ fn paths_lead_to_what_they_name() {
             "/apis/apps/v1",
             "Resources { group: \"apps\", version: \"v1\" }",
         ),
+        ("/openapi/v2", "OpenApiV2"),
         (
             "/openapi/v3/apis/apps/v1",
             "OpenApiOf { group: \"apps\", version: \"v1\" }",
@@ -68,7 +69,7 @@ fn paths_that_lead_nowhere() {
         "/",
         "/foo",
         "/api/v1/namespaces/a/secrets/b/c/d",
-        "/openapi/v2",
+        "/openapi/v1",
         "/api/v1/secrets/%ff",
     ] {
         assert_eq!(target(path), None, "{path}");

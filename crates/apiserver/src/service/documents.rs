@@ -12,7 +12,7 @@ use super::{Headers, ResponseBody, respond};
 use crate::catalog::Catalog;
 use crate::discovery::{self, Aggregated, Root};
 use crate::media_type::{self, Endpoint, Format, View};
-use crate::openapi::Library;
+use crate::openapi::{Document, Library};
 use crate::present;
 use crate::refusal::Refusal;
 use crate::request::Route;
@@ -39,6 +39,8 @@ struct Cached {
     core: OnceLock<Aggregated>,
     groups: OnceLock<Aggregated>,
     openapi: OnceCell<Arc<Library>>,
+    v2: OnceCell<Document>,
+    v2_in_protobuf: OnceCell<Document>,
 }
 
 impl Documents {
@@ -82,12 +84,38 @@ impl Documents {
                 document(headers, &list)
             }
             Route::OpenApi => openapi::root(headers, &*self.library(&cached).await?),
+            Route::OpenApiV2 => self.v2(&cached, headers).await,
             Route::OpenApiOf { group, version } => {
                 let library = self.library(&cached).await?;
                 openapi::document(headers, &library, (group, version), shared.clock.now())
             }
             Route::Backup => backup(shared),
             Route::Objects(_) => Err(Refusal::no_such_path()),
+        }
+    }
+
+    /// Everything in one document, in the form that is asked for, made when it is first asked for.
+    async fn v2(
+        &self,
+        cached: &Arc<Cached>,
+        headers: &Headers,
+    ) -> Result<Response<ResponseBody>, Refusal> {
+        let library = self.library(cached).await?;
+        let in_protobuf = openapi::wants_protobuf(headers);
+        let (cell, make): (_, fn(&Library) -> Document) = if in_protobuf {
+            (&cached.v2_in_protobuf, Library::v2_in_protobuf)
+        } else {
+            (&cached.v2, Library::v2)
+        };
+        let made = async || {
+            let making = tokio::task::spawn_blocking(move || make(&library));
+            making.await.map_err(Refusal::internal)
+        };
+        let document = cell.get_or_try_init(made).await?;
+        if in_protobuf {
+            Ok(openapi::in_protobuf(headers, document))
+        } else {
+            openapi::in_json(headers, document)
         }
     }
 
@@ -132,6 +160,8 @@ impl Cached {
             core: OnceLock::new(),
             groups: OnceLock::new(),
             openapi: OnceCell::new(),
+            v2: OnceCell::new(),
+            v2_in_protobuf: OnceCell::new(),
         }
     }
 

@@ -79,7 +79,7 @@ async fn serve(
 #[tokio::test]
 async fn a_proof_in_bind_is_found_and_until_then_the_reason_is_told() {
     let mut bind = Bind::start().await;
-    let up = Up::start_with(&example("zones.yaml"), Some(bind.address())).await;
+    let up = Up::start_with(&example("dns-zones.yaml"), Some(bind.address())).await;
     let tenant = up.somebody("tenant");
     let domain = "www.example.com";
     tenant.create("shop", &ingress("web", &[domain])).await;
@@ -119,7 +119,7 @@ async fn a_proof_in_bind_is_found_and_until_then_the_reason_is_told() {
 #[tokio::test]
 async fn a_proof_at_the_domain_itself_counts_as_well() {
     let mut bind = Bind::start().await;
-    let up = Up::start_with(&example("zones.yaml"), Some(bind.address())).await;
+    let up = Up::start_with(&example("dns-zones.yaml"), Some(bind.address())).await;
     let tenant = up.somebody("tenant");
     let (host, domain) = ("*.www.example.com", "www.example.com");
     tenant.create("shop", &ingress("web", &[host])).await;

@@ -137,7 +137,7 @@ async fn prepared() -> ControlPlane {
     apply(&kubectl, RBAC).await;
     apply(
         &kubectl,
-        &std::fs::read_to_string(example("zones.yaml")).unwrap(),
+        &std::fs::read_to_string(example("dns-zones.yaml")).unwrap(),
     )
     .await;
     plane.bind_tenant("shop").await.unwrap();

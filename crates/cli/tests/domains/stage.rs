@@ -129,7 +129,7 @@ impl Default for Start<'_> {
     fn default() -> Self {
         Start {
             kept: None,
-            file: example("zones.yaml"),
+            file: example("dns-zones.yaml"),
             resolver: None,
             gated: true,
         }

@@ -176,7 +176,7 @@ async fn publish_services(plane: &ControlPlane, kubectl: &Kubectl) {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/publishing");
     let args = ["apply", "-f", example.to_str().unwrap()];
     kubectl.run(args).await.unwrap().success().unwrap();
-    for file in ["harbor.yaml", "others.yaml"] {
+    for file in ["shop-harbor.yaml", "others.yaml"] {
         let file = example.join(file);
         let status = ["apply", "--server-side", "--subresource=status", "-f"];
         let args = [&status[..], &[file.to_str().unwrap()]].concat();

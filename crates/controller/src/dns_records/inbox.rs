@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use api::Decoded;
 use api::parse::provider_secret::ProviderKind;
@@ -149,8 +150,13 @@ impl Inbox {
         self.told.is_synced()
     }
 
-    /// Takes in what a watch tells.
-    pub(super) fn take_in(&mut self, fed: Fed<Watched>, hosting: &mut Hosting) -> Touched {
+    /// Takes in what a watch tells, `now` after the process began.
+    pub(super) fn take_in(
+        &mut self,
+        fed: Fed<Watched>,
+        hosting: &mut Hosting,
+        now: Duration,
+    ) -> Touched {
         let kind = fed.kind;
         let mut touched = Touched::default();
         for happened in self.told.take_in(fed, |kind| known(*kind, hosting)) {
@@ -159,7 +165,7 @@ impl Inbox {
                     Some(passing) if kind == Watched::DnsRecord => passing.watched(object),
                     Some(_) | None => apply(kind, &key, *object, anew, hosting, &mut touched),
                 },
-                Happened::Gone(key) => self.delete(kind, &key, hosting, &mut touched),
+                Happened::Gone(key) => self.delete(kind, &key, hosting, now, &mut touched),
             }
         }
         touched
@@ -211,6 +217,7 @@ impl Inbox {
         kind: Watched,
         key: &ObjectKey,
         hosting: &mut Hosting,
+        now: Duration,
         touched: &mut Touched,
     ) {
         match kind {
@@ -222,7 +229,9 @@ impl Inbox {
                 touched.gone.push(key.clone());
             }
             Watched::DnsHealthCheckProbe => touched.keys.extend(hosting.delete_probe(key)),
-            Watched::Secret(_) => touched.keys.extend(hosting.delete_secret(key)),
+            Watched::Secret(type_) => {
+                touched.keys.extend(hosting.delete_secret(key, type_, now));
+            }
             Watched::Namespace => {
                 let keys = hosting.apply_namespace(&key.name, None);
                 touched.keys.extend(keys);
@@ -272,8 +281,8 @@ fn known(kind: Watched, hosting: &Hosting) -> Vec<ObjectKey> {
         Watched::DnsHealthCheckProbe => hosting.probes().cloned().collect(),
         Watched::Secret(type_) => hosting.secrets(type_).cloned().collect(),
         Watched::Namespace => {
-            let approved = hosting.approved().map(|name| ObjectKey::new("", name));
-            approved.collect()
+            let namespaces = hosting.namespaces();
+            namespaces.map(|name| ObjectKey::new("", name)).collect()
         }
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Memory {
     pub(super) fresh: Option<Instant>,
     /// The last pass failed or could not be reported, and is to be tried again.
     pub(super) retry: bool,
+    /// When it was first seen that it is being deleted.
+    deleting: Option<Instant>,
     /// Failures in a row.
     pub(super) failures: u32,
     /// It was written, and could not say so.
@@ -48,6 +50,12 @@ impl Memory {
         self.drift = false;
         self.fresh = None;
         self.due = None;
+    }
+
+    /// How long ago it was first seen that it is being deleted.
+    pub(super) fn deleting_for(&mut self, deleting: bool, now: Instant) -> Duration {
+        self.deleting = deleting.then(|| self.deleting.unwrap_or(now));
+        self.deleting.map_or(Duration::ZERO, |since| now - since)
     }
 
     /// Whether the time has come to try again what failed.

@@ -16,7 +16,8 @@ use kube::{Client, Resource as _};
 use provider::Attempt;
 use reconcile::DnsRecordKey;
 use reconcile::dns_record::{
-    Answer, DnsRecordView, Failure, Next, Pace, Provider, Report, Upkeep, Want, conclude, is_clean,
+    Answer, DnsRecordView, Failure, LeftBehind, Next, Pace, Provider, Report, Upkeep, Want,
+    conclude, is_clean,
 };
 use reconcile::hosted::{Ask, Cause, Verdict, Work};
 use reconcile::hosting::Inputs;
@@ -42,6 +43,8 @@ pub(super) struct Pass {
     /// An earlier pass wrote and could not say so.
     pub(super) unreported: bool,
     pub(super) began: Timestamp,
+    /// How long ago it was first seen that it is being deleted.
+    pub(super) deleting_for: Duration,
     /// How long to wait until what is written should show.
     pub(super) wait: Duration,
     pub(super) pace: Pace,
@@ -66,6 +69,10 @@ pub(super) struct Finished {
     pub(super) fought: bool,
     /// Whether all was as it had been left.
     pub(super) undisturbed: bool,
+    /// Whether its zone was looked at.
+    pub(super) reached: bool,
+    /// What stays behind at its provider, now that it has gone.
+    pub(super) left_behind: Option<LeftBehind>,
     /// Whether the pass did not come to what was wanted.
     pub(super) failed: bool,
     /// Whether it ended before it came to anything, because the record has changed.
@@ -87,6 +94,8 @@ impl Finished {
             wrote: false,
             fought: false,
             undisturbed: false,
+            reached: false,
+            left_behind: None,
             failed: false,
             superseded: false,
             next: Next::OnChange,
@@ -173,6 +182,7 @@ impl Pass {
             return Ok(());
         };
         finished.wrote = told.wrote;
+        finished.reached = matches!(told.answer, Answer::Looked { .. });
         finished.fought = told.wrote && told.unasked && self.is_settled();
         finished.undisturbed = is_clean(&told.answer) && self.is_settled();
         let contested = self.rival(&told, &owner);
@@ -186,6 +196,7 @@ impl Pass {
             unreported: self.unreported,
             contested: contested.as_deref(),
             began: self.began,
+            deleting_for: self.deleting_for,
             wait: self.wait,
         };
         let conclusion = conclude(&self.view, &report, &self.pace);
@@ -202,6 +213,7 @@ impl Pass {
             let left: Vec<&String> = all.filter(|it| *it != finalizer::DNS_RECORD).collect();
             let patch = json!({ "metadata": { "finalizers": left } });
             writing.merge(patch).await?;
+            finished.left_behind = conclusion.left_behind;
         }
         probed
     }

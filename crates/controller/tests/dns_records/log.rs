@@ -14,7 +14,7 @@ use crate::stage::{Stage, minutes};
 const APP: &[&str] = &["app 60 A 192.0.2.1"];
 
 /// What this thread writes into the log, for as long as this lives.
-struct Log {
+pub(crate) struct Log {
     lines: Lines,
     _guard: DefaultGuard,
 }
@@ -41,11 +41,20 @@ impl<'a> MakeWriter<'a> for Lines {
 }
 
 impl Log {
-    fn capture() -> Log {
+    pub(crate) fn capture() -> Log {
+        Log::from(tracing::Level::WARN)
+    }
+
+    /// Down to what is there for finding mistakes.
+    pub(crate) fn capture_all() -> Log {
+        Log::from(tracing::Level::DEBUG)
+    }
+
+    fn from(level: tracing::Level) -> Log {
         let lines = Lines::default();
         let subscriber = tracing_subscriber::fmt()
             .json()
-            .with_max_level(tracing::Level::WARN)
+            .with_max_level(level)
             .with_writer(lines.clone());
         Log {
             lines,
@@ -53,9 +62,14 @@ impl Log {
         }
     }
 
+    /// Everything so far.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.lines.0.lock().unwrap().clone()).unwrap()
+    }
+
     /// Warnings so far: object, reason, and what they say.
-    fn warnings(&self) -> Vec<(String, String, String)> {
-        let text = String::from_utf8(self.lines.0.lock().unwrap().clone()).unwrap();
+    pub(crate) fn warnings(&self) -> Vec<(String, String, String)> {
+        let text = self.text();
         let lines = text.lines().map(|line| {
             let line: Value = serde_json::from_str(line).unwrap();
             let field = |name: &str| line["fields"][name].as_str().unwrap_or_default().to_owned();

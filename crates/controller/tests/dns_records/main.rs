@@ -10,6 +10,7 @@ mod log;
 mod secrets;
 mod south;
 mod stage;
+mod withdrawal;
 mod zones;
 
 #[path = "../embedded/weather.rs"]

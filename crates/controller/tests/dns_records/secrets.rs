@@ -216,11 +216,14 @@ async fn a_secret_concerns_only_the_records_that_use_it() {
 async fn a_record_whose_way_is_gone_says_how_it_can_go() {
     // P6: the Secret, then the zone.
     for gone in ["Secret", "zone"] {
-        let stage = Stage::running().await;
+        let mut stage = Stage::running().await;
         stage.create("app", APP).await;
         stage.until_ready("app").await;
         if gone == "Secret" {
+            // While nobody runs who could keep what it says.
+            stage.stop().await;
             stage.delete_secret("dns").await;
+            stage.run();
         } else {
             stage.provider.delete_zone(&stage.zone);
             stage.annotate("app", "zonewright.dev/check", "now").await;

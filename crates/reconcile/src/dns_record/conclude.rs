@@ -14,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use provider::{Attempt, Retry};
 
+use super::withdrawal::{self, End, LeftBehind};
 use super::{Answer, DnsRecordView, Failure, Pace, endpoints, finding};
 use crate::hosted::{Verdict, Work};
 
@@ -24,6 +25,8 @@ pub struct Conclusion {
     pub status: Option<DnsRecordStatus>,
     /// Whether the record may go.
     pub release: bool,
+    /// What stays behind when it goes.
+    pub left_behind: Option<LeftBehind>,
     /// Whether it did not come to what was wanted.
     pub failed: bool,
     /// When to look again.
@@ -64,6 +67,9 @@ pub struct Report<'a> {
     pub contested: Option<&'a str>,
     /// When the pass began.
     pub began: Timestamp,
+    /// How long ago it was first seen that the record is being deleted. No clock is asked for this but the process' own:
+    /// those of other machines may be ahead or behind.
+    pub deleting_for: Duration,
     /// How long to wait for what was written to show, if anything was.
     pub wait: Duration,
 }
@@ -106,12 +112,23 @@ pub fn conclude(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Concl
     if let Some(place) = found.place {
         place.write(&mut status, report, view);
     }
-    let release = view.deleting && found.outcome == Outcome::Clean;
+    let mut release = view.deleting && found.outcome == Outcome::Clean;
+    let mut next = next(&found.outcome, pace, report.wait);
+    let mut left_behind = None;
+    if let Outcome::Failed(failed) = found.outcome {
+        match withdrawal::end(view, failed, report.deleting_for) {
+            End::Stays => {}
+            End::Waits(time) => next = Next::After(time),
+            End::Goes => release = true,
+            End::LeavesBehind(left) => (release, left_behind) = (true, Some(left)),
+        }
+    }
     Conclusion {
         status: (status != *before && !release).then_some(status),
         release,
+        left_behind,
         failed: matches!(found.outcome, Outcome::Contested | Outcome::Failed(_)),
-        next: next(&found.outcome, pace, report.wait),
+        next,
     }
 }
 
@@ -129,14 +146,23 @@ enum Outcome {
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Failed {
-    retry: Retry,
+pub(super) struct Failed {
+    pub(super) retry: Retry,
     attempt: Attempt,
+    /// Whether there is no way to the zone, so that nothing can be withdrawn from it (P6).
+    pub(super) stuck: bool,
 }
 
 const ON_CHANGE: Outcome = Outcome::Failed(Failed {
     retry: Retry::OnChange,
     attempt: Attempt::None,
+    stuck: false,
+});
+
+const STUCK: Outcome = Outcome::Failed(Failed {
+    retry: Retry::OnChange,
+    attempt: Attempt::None,
+    stuck: true,
 });
 
 struct Found {
@@ -160,6 +186,11 @@ impl Found {
             findings: finding::failed(why),
             place: None,
         };
+        let stuck = |why| Found {
+            outcome: STUCK,
+            findings: finding::failed(finding::stuck(why, view)),
+            place: None,
+        };
         if view.abandoned && view.deleting {
             return Found {
                 outcome: Outcome::Clean,
@@ -177,7 +208,7 @@ impl Found {
                 };
                 let problems = summary(&faults.problems);
                 let message = format!("validation of DNSRecord failed: {problems}");
-                return blocked(finding::stuck((reason, message), view.deleting));
+                return stuck((reason, message));
             }
         };
         if claim.delegate {
@@ -190,7 +221,7 @@ impl Found {
             return blocked(finding::refused(report.refused));
         }
         if let Err(trouble) = &view.provider {
-            return blocked(finding::stuck(finding::trouble(trouble), view.deleting));
+            return stuck(finding::trouble(trouble));
         }
         if view.is_withheld() {
             return blocked(finding::withheld());
@@ -220,16 +251,18 @@ impl Found {
         let named = view.provider.as_ref().ok();
         let named = named.and_then(|it| it.access.place.as_ref().map(|place| place.zone.clone()));
         let zone = named.or(zone).unwrap_or_default();
-        let secret = report.secret;
+        let why = finding::failure(failure, report.secret, &zone);
         Found {
             outcome: Outcome::Failed(Failed {
                 retry: failure.retry,
                 attempt: failure.attempt,
+                stuck: failure.way,
             }),
-            findings: finding::failed(finding::stuck(
-                finding::failure(failure, secret, &zone),
-                view.deleting && failure.way,
-            )),
+            findings: finding::failed(if failure.way {
+                finding::stuck(why, view)
+            } else {
+                why
+            }),
             place: None,
         }
     }
@@ -260,7 +293,7 @@ impl Found {
                 // It has arrived, and cannot leave.
                 Some(Err(trouble)) => {
                     let why = finding::left_behind(finding::trouble(trouble));
-                    with(ON_CHANGE, finding::failed(why))
+                    with(STUCK, finding::failed(why))
                 }
                 Some(Ok(_)) | None => Found::settled(verdict),
             },

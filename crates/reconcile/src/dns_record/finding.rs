@@ -5,7 +5,7 @@ use api::{ConditionType, Finding, Problem, Reason, Status};
 use dns::plan::Conflict;
 use provider::Attempt;
 
-use super::{Failure, Trouble};
+use super::{DnsRecordView, Failure, Trouble};
 use crate::finding::Why;
 
 /// Ready and Synchronised together: what was tried did not work (P5).
@@ -101,14 +101,18 @@ pub(super) fn contested(writer: &str) -> Why {
 }
 
 /// A record that cannot go because of it says how it can (P6).
-pub(super) fn stuck((reason, message): Why, deleting: bool) -> Why {
-    let message = if deleting {
-        format!(
-            "{message}; to delete this record without removing what it published, set annotation zonewright.dev/abandon: \"true\""
-        )
+pub(super) fn stuck((reason, message): Why, view: &DnsRecordView) -> Why {
+    if !view.deleting {
+        return (reason, message);
+    }
+    let by_itself = if view.ending.is_some() {
+        "; it goes with its namespace after a minute, and what it published stays"
     } else {
-        message
+        ""
     };
+    let message = format!(
+        "{message}; to delete this record without removing what it published, set annotation zonewright.dev/abandon: \"true\"{by_itself}"
+    );
     (reason, message)
 }
 

@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::hosted::{Approval, Cause, Verdict, Work};
 
+mod withdrawal;
+
 const NOW: &str = "2026-03-04T05:06:07Z";
 
 const PACE: Pace = Pace {
@@ -47,6 +49,8 @@ fn view(status: Value) -> DnsRecordView {
         claim: Ok(parse::dns_record::parse(&object).expect("nothing wrong")),
         status: serde_json::from_value(status).expect("a status"),
         deleting: false,
+        in_cluster: false,
+        ending: None,
         finalizers: vec![finalizer::DNS_RECORD.to_owned()],
         provider_label: Some("inmemory".to_owned()),
         provider: Ok(provider_at("example.org")),
@@ -238,6 +242,16 @@ fn failed(error: &Error) -> Answer {
 }
 
 fn concluded(view: &DnsRecordView, answer: &Answer, pace: &Pace, unreported: bool) -> Conclusion {
+    concluded_after(Duration::ZERO, view, answer, pace, unreported)
+}
+
+fn concluded_after(
+    deleting_for: Duration,
+    view: &DnsRecordView,
+    answer: &Answer,
+    pace: &Pace,
+    unreported: bool,
+) -> Conclusion {
     let owner = OwnerId::new("owner".to_owned());
     let report = Report {
         answer,
@@ -249,6 +263,7 @@ fn concluded(view: &DnsRecordView, answer: &Answer, pace: &Pace, unreported: boo
         unreported,
         contested: None,
         began: now(),
+        deleting_for,
         wait: WAIT,
     };
     conclude(view, &report, pace)
@@ -420,6 +435,7 @@ fn the_other_writer_is_named_and_left_alone_for_a_while() {
         unreported: false,
         contested: Some("owner rival"),
         began: now(),
+        deleting_for: Duration::ZERO,
         wait: WAIT,
     };
     let conclusion = conclude(&view, &report, &PACE);

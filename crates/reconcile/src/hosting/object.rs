@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use api::dns_record::DnsRecordStatus;
 use api::parse::dns_record;
-use api::parse::provider_secret::{self, Credentials, ProviderSecret};
+use api::parse::provider_secret::{self, Credentials, ProviderKind, ProviderSecret};
 use api::well_known::{annotation, finalizer, label};
 use api::{Decoded, Problem, ZoneKey};
 use dns::hosted::HostedKey;
@@ -106,6 +106,24 @@ impl RecordNode {
         essence(self) != essence(later) || let_go
     }
 
+    /// The Secret that it was last published with.
+    pub(super) fn used(&self) -> Option<&str> {
+        let used = self.status.provider_ref.as_ref()?;
+        Some(&used.name)
+    }
+
+    /// Whether it was never published with another Secret than the one it is to be published with now.
+    pub(super) fn has_one_secret(&self) -> bool {
+        let named = self.secret.as_deref().zip(self.used());
+        named.is_none_or(|(named, used)| named == used)
+    }
+
+    /// Whether all that it has published is Records of this cluster, which it owns: its label says so before anything is
+    /// written. Whoever sets the label by hand only leaves something behind, as with an annotation.
+    pub(super) fn is_in_cluster(&self) -> bool {
+        self.has_one_secret() && self.provider_label.as_deref() == Some(ProviderKind::Zone.name())
+    }
+
     fn is_kept(&self) -> bool {
         self.finalizers.iter().any(|it| it == finalizer::DNS_RECORD)
     }
@@ -173,6 +191,8 @@ pub(super) struct SecretNode {
     pub(super) default: bool,
     /// Its uid and resourceVersion.
     pub(super) version: String,
+    /// Whether a zone was reached with what it says.
+    pub(super) worked: bool,
 }
 
 impl SecretNode {
@@ -192,6 +212,7 @@ impl SecretNode {
                     .as_deref()
                     .unwrap_or_default()
             ),
+            worked: false,
         }
     }
 
@@ -212,9 +233,24 @@ impl SecretNode {
     }
 }
 
-/// Whether everything in a Namespace is approved (P10).
-pub(super) fn approves_all(namespace: &Namespace) -> bool {
-    annotation_of(&namespace.metadata, annotation::APPROVE) == Some(ALL)
+/// What of a Namespace bears on records.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct NamespaceNode {
+    /// Whether everything in it is approved (P10).
+    pub(super) approves: bool,
+    /// Its uid, if it is being deleted (P6).
+    pub(super) ending: Option<String>,
+}
+
+impl NamespaceNode {
+    pub(super) fn read(namespace: &Namespace) -> NamespaceNode {
+        let meta = &namespace.metadata;
+        let uid = meta.uid.clone().unwrap_or_default();
+        NamespaceNode {
+            approves: annotation_of(meta, annotation::APPROVE) == Some(ALL),
+            ending: meta.deletion_timestamp.is_some().then_some(uid),
+        }
+    }
 }
 
 fn annotation_of<'a>(meta: &'a ObjectMeta, key: &str) -> Option<&'a str> {

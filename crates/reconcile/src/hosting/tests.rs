@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod withdrawal;
+
 const NAMESPACES: [&str; 2] = ["red", "blue"];
 const RECORDS: [&str; 4] = ["r0", "r1", "r2", "r3"];
 const SECRETS: [&str; 3] = ["s0", "s1", "s2"];
@@ -81,6 +83,15 @@ struct Bearing {
     owned_total: usize,
 }
 
+impl Leads {
+    fn type_(self) -> &'static str {
+        match self {
+            Leads::There | Leads::Elsewhere | Leads::Nowhere => "kuadrant.io/inmemory",
+            Leads::Zone => "kuadrant.io/zone",
+        }
+    }
+}
+
 impl Bearing {
     fn of(view: &DnsRecordView) -> Bearing {
         Bearing {
@@ -118,9 +129,12 @@ impl Everything {
         let shape = &self.records[key];
         let named = shape.secret.map(|it| SECRETS[it].to_owned());
         let defaults = self.defaults(&key.namespace);
+        // What is to be withdrawn is withdrawn from where it is.
+        let used = shape.published.as_ref().filter(|_| shape.deleting);
         let secret = named
             .clone()
-            .or_else(|| (defaults.len() == 1).then(|| defaults[0].clone()));
+            .or_else(|| (defaults.len() == 1).then(|| defaults[0].clone()))
+            .or_else(|| used.map(|(used, _)| SECRETS[*used].to_owned()));
         let provider = match (&secret, defaults.as_slice()) {
             (Some(name), _) => self.opened(&key.namespace, name),
             (None, []) => "no default".to_owned(),
@@ -292,11 +306,11 @@ fn record(key: &DnsRecordKey, shape: &Shape) -> Decoded<api::DnsRecord> {
 }
 
 fn secret(kind: &Kind) -> Secret {
-    let (type_, zone, domain) = match kind.leads {
-        Leads::There => ("kuadrant.io/inmemory", "there", "example.org"),
-        Leads::Elsewhere => ("kuadrant.io/inmemory", "there", "example.net"),
-        Leads::Zone => ("kuadrant.io/zone", "red/there", "example.org"),
-        Leads::Nowhere => ("kuadrant.io/inmemory", "", "example.org"),
+    let (zone, domain) = match kind.leads {
+        Leads::There => ("there", "example.org"),
+        Leads::Elsewhere => ("there", "example.net"),
+        Leads::Zone => ("red/there", "example.org"),
+        Leads::Nowhere => ("", "example.org"),
     };
     let mut data = BTreeMap::from([("DOMAIN_NAME", domain)]);
     if !zone.is_empty() {
@@ -311,7 +325,7 @@ fn secret(kind: &Kind) -> Secret {
         .then(|| json!({ label::DEFAULT_PROVIDER: "true" }));
     serde_json::from_value(json!({
         "metadata": { "name": "any", "labels": labels },
-        "type": type_,
+        "type": kind.leads.type_(),
         "data": data,
     }))
     .unwrap()
@@ -376,8 +390,9 @@ fn step(hosting: &mut Hosting, all: &mut Everything, happening: Happening) {
         }
         Happening::SecretGone(namespace, name) => {
             let key = SecretKey::new(NAMESPACES[namespace], SECRETS[name]);
-            let told = hosting.delete_secret(&key);
             let gone = all.secrets.remove(&key);
+            let type_ = gone.as_ref().map_or("", |kind| kind.leads.type_());
+            let told = hosting.delete_secret(&key, type_, Duration::ZERO);
             let concerned = gone.map(|gone| all.concerned(&key, gone.default));
             Some((told, concerned.unwrap_or_default()))
         }

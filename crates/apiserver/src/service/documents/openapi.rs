@@ -15,7 +15,20 @@ pub(super) fn root(
     headers: &Headers,
     library: &Library,
 ) -> Result<Response<ResponseBody>, Refusal> {
-    tagged(headers, library.root())
+    in_json(headers, library.root())
+}
+
+/// The message of `/openapi/v2`, which older clients spell with an `@`.
+const V2_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2";
+
+/// Whether a client reads `/openapi/v2` in protocol buffers. kubectl asks for nothing else.
+pub(super) fn wants_protobuf(headers: &Headers) -> bool {
+    headers.accept.starts_with(V2_PROTOBUF)
+}
+
+/// A document in protocol buffers.
+pub(super) fn in_protobuf(headers: &Headers, document: &Document) -> Response<ResponseBody> {
+    tagged(headers, document, &format!("{V2_PROTOBUF}.v1.0+protobuf"))
 }
 
 /// The document of a group and version. An address with a hash never has another content: whoever asks with one
@@ -28,7 +41,7 @@ pub(super) fn document(
 ) -> Result<Response<ResponseBody>, Refusal> {
     let document = library.find(group, version);
     let document = document.ok_or_else(Refusal::no_such_path)?;
-    let mut response = tagged(headers, document)?;
+    let mut response = in_json(headers, document)?;
     put(&mut response, VARY, "Accept");
     match headers.hash.as_deref().unwrap_or_default() {
         "" => {}
@@ -49,23 +62,31 @@ pub(super) fn document(
 
 const JSON: &str = "application/json";
 
-/// A document, or word that the client has it already. Nothing is said of its type then: a cache would take that
-/// for news.
-fn tagged(headers: &Headers, document: &Document) -> Result<Response<ResponseBody>, Refusal> {
+/// A document in JSON, for those who take that.
+pub(super) fn in_json(
+    headers: &Headers,
+    document: &Document,
+) -> Result<Response<ResponseBody>, Refusal> {
     let form = media_type::negotiate(&headers.accept, Endpoint::Document)?;
     if form.format != Format::Json {
         return Err(Refusal::not_acceptable());
     }
+    Ok(tagged(headers, document, JSON))
+}
+
+/// A document, or word that the client has it already. Nothing is said of its type then: a cache would take that
+/// for news.
+fn tagged(headers: &Headers, document: &Document, media_type: &str) -> Response<ResponseBody> {
     let etag = format!("\"{}\"", document.hash);
     let mut response = if headers.if_none_match.as_deref() == Some(&etag) {
         let mut response = Response::new(ResponseBody::default());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
     } else {
-        respond(200, JSON, document.json.clone())
+        respond(200, media_type, document.octets.clone())
     };
     put(&mut response, ETAG, &etag);
-    Ok(response)
+    response
 }
 
 fn put(response: &mut Response<ResponseBody>, name: HeaderName, text: &str) {

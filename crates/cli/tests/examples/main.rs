@@ -1,0 +1,211 @@
+//! Every example from `apply` to the end of `delete`: a directory at a time, in the order of its file names, as kubectl
+//! takes it. Nothing else has to be there, and nothing stays.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod on_cluster;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, DeleteParams, DynamicObject, ListParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::GroupVersionKind;
+use kube::discovery::{Scope, pinned_kind};
+use kube::{Client, Config, ResourceExt as _};
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::{eventually, manifest};
+
+/// What is waited for takes seconds; the rest is for a machine that is busy building.
+const SOON: Duration = Duration::from_mins(2);
+
+/// A question for each example that publishes without anybody's help, and its answer.
+const ANSWERS: [(&str, &str, &str); 2] = [
+    ("quickstart", "app.dev.example.org", "192.0.2.82"),
+    ("quickstart", "www.example.org", "192.0.2.80"),
+];
+
+/// `zonewright up` without manifests, ready.
+struct Up {
+    child: Child,
+    ready: Value,
+    client: Client,
+    directory: TempDir,
+}
+
+impl Up {
+    async fn start() -> Up {
+        let directory = TempDir::new().unwrap();
+        let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
+        command
+            .args(["up", "-o", "json", "--min-requeue-time", "1s"])
+            .args(["--managed-domain", "apps.example.net"])
+            .args(["--api", "127.0.0.1:0", "--dns", "127.0.0.1:0"])
+            .args(["--http", "127.0.0.1:0"])
+            .current_dir(directory.path());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_str(&line).unwrap();
+        let kubeconfig = Kubeconfig::read_from(ready["kubeconfig"].as_str().unwrap()).unwrap();
+        let options = KubeConfigOptions::default();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        Up {
+            child,
+            ready,
+            client: Client::try_from(config.unwrap()).unwrap(),
+            directory,
+        }
+    }
+
+    fn answers(&self, name: &str) -> String {
+        let server = format!("@{}", self.ready["dns"][0].as_str().unwrap());
+        let output = Command::new(env!("CARGO_BIN_EXE_zonewright"))
+            .args(["query", &server, name, "A"])
+            .current_dir(self.directory.path())
+            .output();
+        String::from_utf8_lossy(&output.unwrap().stdout).into_owned()
+    }
+
+    async fn until_answered(&self, example: &str) {
+        for (_, name, address) in ANSWERS.iter().filter(|it| it.0 == example) {
+            let answered = eventually(SOON, name, async || {
+                let told = self.answers(name);
+                told.contains(address).then_some(()).ok_or(told)
+            });
+            answered.await.unwrap();
+        }
+    }
+
+    async fn until_not_answered(&self, example: &str) {
+        for (_, name, address) in ANSWERS.iter().filter(|it| it.0 == example) {
+            let gone = eventually(SOON, name, async || {
+                let told = self.answers(name);
+                (!told.contains(address)).then_some(()).ok_or(told)
+            });
+            gone.await.unwrap();
+        }
+    }
+
+    /// Waits until the namespaces of an example have gone, and what was in them.
+    async fn until_gone(&self, objects: &[DynamicObject]) {
+        let namespaces: Api<Namespace> = Api::all(self.client.clone());
+        let own = objects.iter().filter(|it| is_namespace(it));
+        for name in own.map(kube::ResourceExt::name_any) {
+            let gone = eventually(SOON, &name, async || {
+                let found = namespaces.get_opt(&name).await.unwrap();
+                found.map_or(Ok(()), |it| Err(format!("{:?}", it.status)))
+            });
+            gone.await.unwrap();
+        }
+        for object in objects {
+            let left = self.api(object).await.list(&ListParams::default()).await;
+            let left: Vec<String> = left.unwrap().iter().map(|it| it.name_any()).collect();
+            assert!(!left.contains(&object.name_any()), "{left:?}");
+        }
+    }
+
+    async fn api(&self, object: &DynamicObject) -> Api<DynamicObject> {
+        let types = object.types.clone().unwrap();
+        let kind = GroupVersionKind::try_from(&types).unwrap();
+        let (resource, capabilities) = pinned_kind(&self.client, &kind).await.unwrap();
+        match capabilities.scope {
+            Scope::Cluster => Api::all_with(self.client.clone(), &resource),
+            Scope::Namespaced => {
+                let namespace = object.namespace().unwrap();
+                Api::namespaced_with(self.client.clone(), &namespace, &resource)
+            }
+        }
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        // It may have ended by itself, and then there is nobody to stop.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn is_namespace(object: &DynamicObject) -> bool {
+    object
+        .types
+        .as_ref()
+        .is_some_and(|it| it.kind == "Namespace")
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// The names of the directories.
+fn all_examples() -> Vec<String> {
+    let entries = fs::read_dir(examples()).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 4, "{names:?}");
+    names
+}
+
+/// What a directory holds, in the order of its file names.
+fn objects(example: &str) -> Vec<DynamicObject> {
+    let entries = fs::read_dir(examples().join(example)).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let texts = files.iter().map(|file| fs::read_to_string(file).unwrap());
+    texts
+        .flat_map(|text| manifest::read(&text).unwrap())
+        .collect()
+}
+
+#[test]
+fn every_example_brings_its_namespaces_before_what_is_in_them() {
+    for example in all_examples() {
+        let mut there = Vec::new();
+        for object in objects(&example) {
+            if is_namespace(&object) {
+                there.push(object.name_any());
+            } else {
+                let namespace = object.namespace().unwrap();
+                let what = object.name_any();
+                assert!(there.contains(&namespace), "{example}: {what}");
+            }
+        }
+    }
+}
+
+/// P6.
+#[tokio::test]
+async fn every_example_is_applied_and_deleted_to_the_end() {
+    let up = Up::start().await;
+    for example in all_examples() {
+        let objects = objects(&example);
+        for object in &objects {
+            let applied = manifest::apply(&up.client, "default", object).await;
+            applied.unwrap_or_else(|error| panic!("{example}: {error}"));
+        }
+        up.until_answered(&example).await;
+        for object in &objects {
+            let api = up.api(object).await;
+            match api
+                .delete(&object.name_any(), &DeleteParams::default())
+                .await
+            {
+                Ok(_) => {}
+                // It has gone with its namespace.
+                Err(kube::Error::Api(status)) if status.is_not_found() => {}
+                Err(error) => panic!("{example}: {error}"),
+            }
+        }
+        up.until_gone(&objects).await;
+        up.until_not_answered(&example).await;
+    }
+}
