@@ -236,6 +236,7 @@ impl Service {
             api_version: resource.api_version(),
             kind: resource.names.kind.clone(),
             origin: resource.origin,
+            is_scale: target.subresource.as_deref() == Some("scale"),
         })
     }
 }
@@ -303,6 +304,8 @@ struct Named {
     api_version: String,
     kind: String,
     origin: Origin,
+    /// Whether it is the scale of an object, which is of one kind whatever the object is.
+    is_scale: bool,
 }
 
 /// Reads the body of a request, if its verb has one, as what the headers say it is.
@@ -329,7 +332,8 @@ where
         Verb::Create | Verb::Update | Verb::Delete | Verb::DeleteCollection => {
             let format = media_type::body_format(&headers.content_type)?;
             let is_object = matches!(verb, Verb::Create | Verb::Update);
-            if format == Format::Protobuf && is_object && named.origin == Origin::Custom {
+            let is_custom = named.origin == Origin::Custom && !named.is_scale;
+            if format == Format::Protobuf && is_object && is_custom {
                 return Err(Refusal::unsupported_media_type(media_type::TEXT));
             }
             (format, None)

@@ -6,7 +6,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint};
+use prost::encoding::{WireType, encode_varint, encoded_len_varint};
 use serde_json::{Map, Value};
 
 use super::YEAR_ONE;
@@ -31,7 +31,7 @@ pub(super) fn element(octets: &mut Vec<u8>, list: &Field, value: &Value) {
 
 /// Appends a field that holds octets: their key, their length, and what `put` appends.
 pub(super) fn delimited(octets: &mut Vec<u8>, number: u32, put: impl FnOnce(&mut Vec<u8>)) {
-    encode_key(number, WireType::LengthDelimited, octets);
+    key(octets, number, WireType::LengthDelimited);
     octets.push(0);
     let start = octets.len();
     put(octets);
@@ -53,18 +53,24 @@ pub(super) fn text(octets: &mut Vec<u8>, number: u32, text: &str) {
 
 /// Appends a field that holds octets that are there already.
 pub(super) fn bytes(octets: &mut Vec<u8>, number: u32, bytes: &[u8]) {
-    encode_key(number, WireType::LengthDelimited, octets);
-    encode_varint(bytes.len() as u64, octets);
+    key(octets, number, WireType::LengthDelimited);
+    varint(octets, bytes.len() as u64);
     octets.extend_from_slice(bytes);
 }
 
 fn fields(octets: &mut Vec<u8>, id: MessageId, object: &Map<String, Value>) {
     let message = FACTS.message(id);
-    // An object has few of the fields that its kind could have: they are looked up, and not the other way round.
+    // Both are in the order of their names: one walk finds what belongs together.
     let mut values = [None; FIELDS_MAX];
+    let mut known = message.by_name.as_slice();
     for (name, value) in object {
-        if let Some(at) = message.position(name) {
-            values[at] = Some(value);
+        while let [(field, at), rest @ ..] = known
+            && *field <= name.as_str()
+        {
+            if field == name {
+                values[*at] = Some(value);
+            }
+            known = rest;
         }
     }
     for (at, value) in message.fields.iter().zip(values) {
@@ -124,7 +130,7 @@ fn one(octets: &mut Vec<u8>, number: u32, of: Type, value: &Value) {
         ),
         Type::Int32 | Type::Int64 => integer(octets, number, value.as_i64().unwrap_or_default()),
         Type::Double => {
-            encode_key(number, WireType::SixtyFourBit, octets);
+            key(octets, number, WireType::SixtyFourBit);
             octets.extend_from_slice(&value.as_f64().unwrap_or_default().to_le_bytes());
         }
         Type::Text => text(octets, number, value.as_str().unwrap_or_default()),
@@ -139,8 +145,21 @@ fn one(octets: &mut Vec<u8>, number: u32, of: Type, value: &Value) {
 
 /// A negative number takes ten octets, also one of 32 bits.
 fn integer(octets: &mut Vec<u8>, number: u32, value: i64) {
-    encode_key(number, WireType::Varint, octets);
-    encode_varint(value.cast_unsigned(), octets);
+    key(octets, number, WireType::Varint);
+    varint(octets, value.cast_unsigned());
+}
+
+fn key(octets: &mut Vec<u8>, number: u32, wire_type: WireType) {
+    varint(octets, u64::from(number << 3 | wire_type as u32));
+}
+
+/// Nearly all numbers are short: keys, lengths, flags.
+fn varint(octets: &mut Vec<u8>, value: u64) {
+    if let Ok(short @ ..=0x7f) = u8::try_from(value) {
+        octets.push(short);
+    } else {
+        encode_varint(value, octets);
+    }
 }
 
 fn special(octets: &mut Vec<u8>, of: Special, value: &Value) {

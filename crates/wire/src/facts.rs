@@ -36,7 +36,7 @@ pub(super) struct Message {
     /// Where in `fields` a number is, one more than that; 0 where there is no such field.
     by_number: Vec<u8>,
     /// The names of `fields` in their order, and where they are.
-    by_name: Vec<(&'static str, usize)>,
+    pub(super) by_name: Vec<(&'static str, usize)>,
     /// Those of `fields` that JSON shows also when they hold nothing, and those that are shown among others.
     pub(super) always: Vec<usize>,
     /// Whether JSON shows its one field in its place: a list that has a name in Go.
@@ -165,12 +165,6 @@ impl Message {
     pub(super) fn field(&self, number: u32) -> Option<&Field> {
         let at = *self.by_number.get(usize::try_from(number).ok()?)?;
         self.fields.get(usize::from(at).checked_sub(1)?)
-    }
-
-    /// Where a field is, by its name.
-    pub(super) fn position(&self, name: &str) -> Option<usize> {
-        let at = self.by_name.binary_search_by_key(&name, |(name, _)| name);
-        at.ok().map(|at| self.by_name[at].1)
     }
 
     fn finish(&mut self, is_list: impl Fn(MessageId) -> bool) {

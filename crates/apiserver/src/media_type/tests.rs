@@ -6,7 +6,7 @@ use crate::resource::Origin;
 use super::{Endpoint, Format, MetaVersion, View, body_format, is_pretty, negotiate};
 
 const TABLE: View = View::Table(MetaVersion::V1);
-const METADATA: View = View::Metadata(MetaVersion::V1);
+const METADATA: View = View::MetadataList(MetaVersion::V1);
 const BUILTIN: Endpoint = Endpoint::Objects(Origin::Builtin);
 const CUSTOM: Endpoint = Endpoint::Objects(Origin::Custom);
 
@@ -158,7 +158,7 @@ pub(super) const PROTOBUF: [Forms; 9] = [
         Some((Format::Json, TABLE)),
     ),
     (
-        "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+        "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
         Some((Format::Protobuf, METADATA)),
         Some((Format::Protobuf, METADATA)),
     ),
