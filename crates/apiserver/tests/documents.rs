@@ -105,7 +105,7 @@ async fn what_a_client_has_is_not_sent_again() {
         ("/api", AGGREGATED),
         ("/apis", AGGREGATED),
     ] {
-        let accept = (http::header::ACCEPT, accept);
+        let accept = (ACCEPT, accept);
         let first = get(&apiserver, path, std::slice::from_ref(&accept)).await;
         let etag = header(&first, ETAG)
             .expect("documents have etags")
@@ -131,7 +131,7 @@ async fn a_new_kind_changes_its_own_document_and_the_roots() {
         address(&apiserver, "apis/g1.example.dev/v1").await,
     ];
     let root = get(&apiserver, "/openapi/v3", &[]).await;
-    let accept = [(http::header::ACCEPT, AGGREGATED)];
+    let accept = [(ACCEPT, AGGREGATED)];
     let groups = get(&apiserver, "/apis", &accept).await;
     testkit::crds::install(&apiserver.client(), &[definition(2)])
         .await
