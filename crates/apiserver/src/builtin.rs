@@ -205,7 +205,7 @@ pub(crate) fn validate_update(
 fn resource(kind: Kind) -> Resource {
     let facts = kind.facts();
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    let selectable: Vec<String> = owned(facts.selectable);
+    let selectable: Vec<String> = owned(&facts.selectable);
     Resource {
         names: Names {
             group: facts.group.to_owned(),
@@ -213,8 +213,8 @@ fn resource(kind: Kind) -> Resource {
             singular: facts.kind.to_lowercase(),
             kind: facts.kind.to_owned(),
             list_kind: format!("{}List", facts.kind),
-            short_names: owned(facts.short_names),
-            categories: owned(facts.categories),
+            short_names: owned(&facts.short_names),
+            categories: owned(&facts.categories),
         },
         scope: facts.scope,
         version: facts.version.to_owned(),

@@ -55,8 +55,9 @@ fn value(
         .unwrap_or_default();
     let last = name.rsplit('.').next().unwrap_or_default();
     let fits = match (last, kind, value) {
-        (_, _, Value::Null) | ("IntOrString", _, Value::String(_)) => true,
-        ("Quantity", _, Value::Number(_)) => true,
+        (_, _, Value::Null)
+        | ("IntOrString", _, Value::String(_))
+        | ("Quantity", _, Value::Number(_)) => true,
         ("Quantity", _, value) => is_quantity(value.as_str().unwrap_or_default()),
         ("Time", _, Value::String(text)) => text.parse::<Timestamp>().is_ok(),
         ("MicroTime", _, Value::String(text)) => is_micro_time(text),

@@ -1,4 +1,6 @@
-//! The built-in kinds: what they are called, where they live and what they have.
+//! The built-in kinds: what they are called, where they live and what they have. `kinds.txt` says what their types do not.
+
+use std::sync::LazyLock;
 
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
@@ -23,44 +25,47 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::resource::{Origin, Resource, Scope};
 
-/// A kind that is compiled in.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Kind {
-    Namespace,
-    Node,
-    ConfigMap,
-    Event,
-    Secret,
-    Service,
-    ServiceAccount,
-    /// `events.k8s.io`: the same objects as [`Kind::Event`], in a younger form.
-    NewEvent,
-    Lease,
-    Deployment,
-    ClusterRoleBinding,
-    ClusterRole,
-    RoleBinding,
-    Role,
-    IngressClass,
-    Ingress,
-    NetworkPolicy,
-    PodDisruptionBudget,
-    MutatingWebhookConfiguration,
-    ValidatingWebhookConfiguration,
-    CustomResourceDefinition,
-    /// A kind that is kept as its schema says, and about which no more is known: a row of [`STORED`].
-    Stored(usize),
+/// A variant for each of the kinds that something more is known about than their facts, and the types of all.
+macro_rules! kinds {
+    (judged: $($kind:ident),+; stored: $($stored:ident),+;) => {
+        /// A kind that is compiled in.
+        #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+        pub(crate) enum Kind {
+            $($kind,)+
+            /// A kind that is kept as its schema says, and about which no more is known.
+            Stored(usize),
+        }
+
+        fn described() -> Vec<(Kind, Facts)> {
+            let judged = [$((Kind::$kind, of::<$kind>()),)+];
+            let stored = [$(of::<$stored>(),)+].into_iter().enumerate();
+            let stored = stored.map(|(row, facts)| (Kind::Stored(row), facts));
+            judged.into_iter().chain(stored).collect()
+        }
+    };
+}
+
+// A `NewEvent` is the same object as an Event, in a younger form.
+kinds! {
+    judged:
+        Namespace, Node, ConfigMap, Event, Secret, Service, ServiceAccount, NewEvent, Lease, Deployment,
+        ClusterRoleBinding, ClusterRole, RoleBinding, Role, IngressClass, Ingress, NetworkPolicy,
+        PodDisruptionBudget, MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
+        CustomResourceDefinition;
+    stored:
+        Pod, Endpoints, ResourceQuota, LimitRange, PersistentVolume, PersistentVolumeClaim, ReplicaSet,
+        StatefulSet, DaemonSet, Job, CronJob, HorizontalPodAutoscaler, StorageClass, PriorityClass,
+        EndpointSlice;
 }
 
 /// What is fixed about a kind.
-#[derive(Clone, Copy)]
 pub(super) struct Facts {
     pub(super) group: &'static str,
     pub(super) version: &'static str,
     pub(super) kind: &'static str,
     pub(super) plural: &'static str,
-    pub(super) short_names: &'static [&'static str],
-    pub(super) categories: &'static [&'static str],
+    pub(super) short_names: Vec<&'static str>,
+    pub(super) categories: Vec<&'static str>,
     pub(super) scope: Scope,
     /// Whether there is a `/status` path.
     pub(super) status: bool,
@@ -71,297 +76,76 @@ pub(super) struct Facts {
     /// What those who use the kind are warned with.
     pub(super) deprecation: Option<&'static str>,
     /// What field selectors may name besides name and namespace.
-    pub(super) selectable: &'static [&'static str],
+    pub(super) selectable: Vec<&'static str>,
     /// Tells schemars of the type.
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// The kinds that something more is known about than their facts.
-const JUDGED: [Kind; 21] = [
-    Kind::Namespace,
-    Kind::Node,
-    Kind::ConfigMap,
-    Kind::Event,
-    Kind::Secret,
-    Kind::Service,
-    Kind::ServiceAccount,
-    Kind::NewEvent,
-    Kind::Lease,
-    Kind::Deployment,
-    Kind::ClusterRoleBinding,
-    Kind::ClusterRole,
-    Kind::RoleBinding,
-    Kind::Role,
-    Kind::IngressClass,
-    Kind::Ingress,
-    Kind::NetworkPolicy,
-    Kind::PodDisruptionBudget,
-    Kind::MutatingWebhookConfiguration,
-    Kind::ValidatingWebhookConfiguration,
-    Kind::CustomResourceDefinition,
-];
-
-/// The kinds that are only kept: nobody here runs what they ask for.
-const STORED: [Facts; 15] = [
-    Facts {
-        short_names: &["po"],
-        categories: ALL_CATEGORY,
-        status: true,
-        generation: true,
-        selectable: &[
-            "spec.nodeName",
-            "spec.restartPolicy",
-            "spec.schedulerName",
-            "spec.serviceAccountName",
-            "spec.hostNetwork",
-            "status.phase",
-            "status.podIP",
-            "status.podIPs",
-            "status.nominatedNodeName",
-        ],
-        ..of::<Pod>()
-    },
-    Facts {
-        short_names: &["ep"],
-        deprecation: Some(
-            "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-        ),
-        ..of::<Endpoints>()
-    },
-    Facts {
-        short_names: &["quota"],
-        status: true,
-        ..of::<ResourceQuota>()
-    },
-    Facts {
-        short_names: &["limits"],
-        ..of::<LimitRange>()
-    },
-    Facts {
-        short_names: &["pv"],
-        status: true,
-        ..of::<PersistentVolume>()
-    },
-    Facts {
-        short_names: &["pvc"],
-        status: true,
-        ..of::<PersistentVolumeClaim>()
-    },
-    Facts {
-        short_names: &["rs"],
-        scale: true,
-        ..workload::<ReplicaSet>()
-    },
-    Facts {
-        short_names: &["sts"],
-        scale: true,
-        ..workload::<StatefulSet>()
-    },
-    Facts {
-        short_names: &["ds"],
-        ..workload::<DaemonSet>()
-    },
-    Facts {
-        selectable: &["status.successful"],
-        ..workload::<Job>()
-    },
-    Facts {
-        short_names: &["cj"],
-        ..workload::<CronJob>()
-    },
-    Facts {
-        short_names: &["hpa"],
-        generation: false,
-        ..workload::<HorizontalPodAutoscaler>()
-    },
-    Facts {
-        short_names: &["sc"],
-        ..of::<StorageClass>()
-    },
-    Facts {
-        short_names: &["pc"],
-        generation: true,
-        ..of::<PriorityClass>()
-    },
-    Facts {
-        generation: true,
-        ..of::<EndpointSlice>()
-    },
-];
-
-/// What `kubectl get all` shows.
-const ALL_CATEGORY: &[&str] = &["all"];
+static ALL: LazyLock<Vec<(Kind, Facts)>> = LazyLock::new(described);
 
 impl Kind {
     /// All kinds.
     pub(super) fn all() -> impl Iterator<Item = Self> {
-        JUDGED
-            .into_iter()
-            .chain((0..STORED.len()).map(Self::Stored))
+        ALL.iter().map(|(kind, _)| *kind)
     }
 
     /// The kind of a resource; nothing if it was declared by a CustomResourceDefinition.
     pub(crate) fn of(resource: &Resource) -> Option<Self> {
-        let (group, kind) = (&resource.names.group, &resource.names.kind);
-        let same = |facts: Facts| facts.group == group && facts.kind == kind;
-        let found = || Self::all().find(|kind| same(kind.facts()));
-        (resource.origin == Origin::Builtin).then(found).flatten()
+        let (group, name) = (&resource.names.group, &resource.names.kind);
+        let same = |facts: &Facts| facts.kind == name && facts.group == group;
+        let found = || ALL.iter().find(|(_, facts)| same(facts));
+        let found = (resource.origin == Origin::Builtin).then(found).flatten();
+        found.map(|(kind, _)| *kind)
     }
 
-    #[expect(clippy::too_many_lines, reason = "a table with one row per kind")]
-    pub(super) fn facts(self) -> Facts {
-        match self {
-            Self::Namespace => Facts {
-                short_names: &["ns"],
-                status: true,
-                selectable: &["status.phase"],
-                ..of::<Namespace>()
-            },
-            Self::Node => Facts {
-                short_names: &["no"],
-                status: true,
-                selectable: &["spec.unschedulable"],
-                ..of::<Node>()
-            },
-            Self::ConfigMap => Facts {
-                short_names: &["cm"],
-                ..of::<ConfigMap>()
-            },
-            Self::Event => Facts {
-                short_names: &["ev"],
-                selectable: &[
-                    "involvedObject.kind",
-                    "involvedObject.namespace",
-                    "involvedObject.name",
-                    "involvedObject.uid",
-                    "involvedObject.apiVersion",
-                    "involvedObject.resourceVersion",
-                    "involvedObject.fieldPath",
-                    "reason",
-                    "reportingComponent",
-                    "source",
-                    "type",
-                ],
-                ..of::<Event>()
-            },
-            Self::Secret => Facts {
-                selectable: &["type"],
-                ..of::<Secret>()
-            },
-            Self::Service => Facts {
-                short_names: &["svc"],
-                categories: ALL_CATEGORY,
-                status: true,
-                selectable: &["spec.clusterIP", "spec.type"],
-                ..of::<Service>()
-            },
-            Self::ServiceAccount => Facts {
-                short_names: &["sa"],
-                ..of::<ServiceAccount>()
-            },
-            Self::NewEvent => Facts {
-                short_names: &["ev"],
-                selectable: &[
-                    "reason",
-                    "regarding.kind",
-                    "regarding.namespace",
-                    "regarding.name",
-                    "regarding.uid",
-                    "regarding.apiVersion",
-                    "regarding.resourceVersion",
-                    "regarding.fieldPath",
-                    "reportingController",
-                    "type",
-                ],
-                ..of::<NewEvent>()
-            },
-            Self::Lease => of::<Lease>(),
-            Self::Deployment => Facts {
-                short_names: &["deploy"],
-                scale: true,
-                ..workload::<Deployment>()
-            },
-            Self::ClusterRoleBinding => of::<ClusterRoleBinding>(),
-            Self::ClusterRole => of::<ClusterRole>(),
-            Self::RoleBinding => of::<RoleBinding>(),
-            Self::Role => of::<Role>(),
-            Self::IngressClass => Facts {
-                generation: true,
-                ..of::<IngressClass>()
-            },
-            Self::Ingress => Facts {
-                short_names: &["ing"],
-                status: true,
-                generation: true,
-                ..of::<Ingress>()
-            },
-            Self::NetworkPolicy => Facts {
-                short_names: &["netpol"],
-                generation: true,
-                ..of::<NetworkPolicy>()
-            },
-            Self::PodDisruptionBudget => Facts {
-                short_names: &["pdb"],
-                status: true,
-                generation: true,
-                ..of::<PodDisruptionBudget>()
-            },
-            Self::MutatingWebhookConfiguration => extension::<MutatingWebhookConfiguration>(),
-            Self::ValidatingWebhookConfiguration => extension::<ValidatingWebhookConfiguration>(),
-            Self::CustomResourceDefinition => Facts {
-                short_names: &["crd", "crds"],
-                status: true,
-                ..extension::<CustomResourceDefinition>()
-            },
-            Self::Stored(row) => STORED[row],
-        }
+    pub(super) fn facts(self) -> &'static Facts {
+        let found = ALL.iter().find(|(kind, _)| *kind == self);
+        found
+            .map(|(_, facts)| facts)
+            .expect("every kind is in the table")
     }
 }
 
-/// What the type itself tells.
-const fn of<T>() -> Facts
+/// What the type itself tells, and the table.
+fn of<T>() -> Facts
 where
     T: k8s_openapi::Resource<Scope: Place> + JsonSchema,
 {
+    let mut table = include_str!("kinds.txt").lines();
+    let words = |line: &'static str| {
+        let rest = line.strip_prefix(T::API_VERSION)?.strip_prefix(' ')?;
+        let (kind, words) = rest.split_once(' ').unwrap_or((rest, ""));
+        (kind == T::KIND).then_some(words)
+    };
+    let line = table
+        .find_map(words)
+        .expect("the table has a line for every kind");
+    let (words, deprecation) = match line.split_once("warn:") {
+        Some((words, warning)) => (words, Some(warning)),
+        None => (line, None),
+    };
+    let has = |word: &str| words.split_whitespace().any(|one| one == word);
+    let list = |about: &str| {
+        let mut words = words.split_whitespace();
+        let found = words.find_map(|word| word.strip_prefix(about));
+        found
+            .map(|list| list.split(',').collect())
+            .unwrap_or_default()
+    };
     Facts {
         group: T::GROUP,
         version: T::VERSION,
         kind: T::KIND,
         plural: T::URL_PATH_SEGMENT,
-        short_names: &[],
-        categories: &[],
+        short_names: list("short:"),
+        categories: list("in:"),
         scope: <T::Scope as Place>::SCOPE,
-        status: false,
-        generation: false,
-        scale: false,
-        deprecation: None,
-        selectable: &[],
+        status: has("status"),
+        generation: has("generation"),
+        scale: has("scale"),
+        deprecation,
+        selectable: list("select:"),
         schema: SchemaGenerator::subschema_for::<T>,
-    }
-}
-
-/// What `kubectl get all` shows, with a status.
-const fn workload<T>() -> Facts
-where
-    T: k8s_openapi::Resource<Scope: Place> + JsonSchema,
-{
-    Facts {
-        categories: ALL_CATEGORY,
-        status: true,
-        generation: true,
-        ..of::<T>()
-    }
-}
-
-/// Kinds that change what the API itself does.
-const fn extension<T>() -> Facts
-where
-    T: k8s_openapi::Resource<Scope: Place> + JsonSchema,
-{
-    Facts {
-        categories: &["api-extensions"],
-        generation: true,
-        ..of::<T>()
     }
 }
 

@@ -87,9 +87,9 @@ fn write(octets: &mut Vec<u8>, number: u32, kind: &str, value: &Value) {
         "y" => put(octets, number, &any(value)),
         "Additional" => {
             let mut inner = Vec::new();
-            match value {
-                Value::Bool(allowed) => put_number(&mut inner, 2, (*allowed).into()),
-                schema => put(&mut inner, 1, &message("Schema", schema)),
+            match value.as_bool() {
+                Some(allowed) => put_number(&mut inner, 2, allowed.into()),
+                None => put(&mut inner, 1, &message("Schema", value)),
             }
             put(octets, number, &inner);
         }

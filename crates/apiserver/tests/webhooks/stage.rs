@@ -387,6 +387,19 @@ fn differences(ours: &Value, theirs: &Value, at: &str) -> Vec<String> {
             below.collect()
         }
         (ours, theirs) if ours == theirs => Vec::new(),
+        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => {
+            let pairs = ours.iter().zip(theirs).enumerate();
+            let below = pairs.flat_map(|(index, (ours, theirs))| {
+                differences(ours, theirs, &format!("{at}/{index}"))
+            });
+            below.collect()
+        }
+        // Which field has the wrong type is told in words of our own.
+        (Value::String(ours), Value::String(theirs))
+            if ours.contains("the field ") && theirs.contains("json: cannot unmarshal ") =>
+        {
+            Vec::new()
+        }
         (ours, theirs) => vec![format!("{at}\n  ours   {ours}\n  theirs {theirs}")],
     }
 }
