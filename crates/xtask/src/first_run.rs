@@ -27,7 +27,7 @@ const NAMED: usize = 5;
 pub(crate) fn build() -> Result<Outcome> {
     let before = processor_time()?;
     run(&mut cargo(["build", "--release", "--locked", "--timings"]))?;
-    let used = processor_time()? - before;
+    let used = processor_time()?.saturating_sub(before);
     let metadata = MetadataCommand::new()
         .current_dir(root())
         .no_deps()

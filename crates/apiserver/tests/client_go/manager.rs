@@ -17,7 +17,7 @@ use crate::script::NAMESPACE;
 use crate::witness::{Line, Witness};
 
 /// A lease lasts for 15 seconds, and an API that comes back is found within half a minute.
-const DONE_WITHIN: Duration = Duration::from_secs(120);
+const DONE_WITHIN: Duration = Duration::from_mins(2);
 
 /// One side: an API, and the managers that run beside it.
 pub(crate) struct Managed {

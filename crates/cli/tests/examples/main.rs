@@ -106,7 +106,11 @@ impl Up {
         }
         for object in objects {
             let left = self.api(object).await.list(&ListParams::default()).await;
-            let left: Vec<String> = left.unwrap().iter().map(|it| it.name_any()).collect();
+            let left: Vec<String> = left
+                .unwrap()
+                .iter()
+                .map(kube::ResourceExt::name_any)
+                .collect();
             assert!(!left.contains(&object.name_any()), "{left:?}");
         }
     }
