@@ -102,9 +102,13 @@ async fn without_credentials_a_namespace_goes_after_a_minute(mut stage: Stage) {
     gone.await.unwrap();
     stage.run();
     stage.until("app", "Ready", "False/DNSProviderError").await;
-    let message = stage.message("app", "Ready").await;
-    assert!(message.contains("goes with its namespace"), "{message}");
-    stage.pass_time(Duration::from_secs(50)).await;
+    let announced = eventually(SOON, "what will come of it", async || {
+        let message = stage.message("app", "Ready").await;
+        let of_its_end = message.contains("goes with its namespace");
+        of_its_end.then_some(()).ok_or(message)
+    });
+    announced.await.unwrap();
+    stage.pass_time(Duration::from_secs(40)).await;
     assert!(stage.records().get_opt("app").await.unwrap().is_some());
     until_namespace_gone(&stage).await;
     assert_eq!(stage.addresses("app").as_deref(), Some("60 192.0.2.1"));
