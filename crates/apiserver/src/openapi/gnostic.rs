@@ -4,6 +4,7 @@
 //! The table below is the part of its `OpenAPIv2.proto` that our documents use. The message mirrors the JSON, but for wrappers
 //! around maps, alternatives and texts in YAML, and JSON is YAML.
 
+use prost::encoding::{WireType, encode_key, encode_varint};
 use serde_json::Value;
 
 /// A line for each message. A field is told by its name in JSON, its number and its type:
@@ -81,7 +82,7 @@ fn write(octets: &mut Vec<u8>, number: u32, kind: &str, value: &Value) {
         "b" => put_number(octets, number, value.as_bool().unwrap_or_default().into()),
         "i" => put_number(octets, number, value.as_u64().unwrap_or_default()),
         "d" => {
-            varint(octets, u64::from(number << 3 | 1));
+            encode_key(number, WireType::SixtyFourBit, octets);
             octets.extend(value.as_f64().unwrap_or_default().to_le_bytes());
         }
         "y" => put(octets, number, &any(value)),
@@ -141,22 +142,14 @@ fn named(name: &str, value: &[u8]) -> Vec<u8> {
 }
 
 fn put(octets: &mut Vec<u8>, number: u32, value: &[u8]) {
-    varint(octets, u64::from(number << 3 | 2));
-    varint(octets, value.len() as u64);
+    encode_key(number, WireType::LengthDelimited, octets);
+    encode_varint(value.len() as u64, octets);
     octets.extend_from_slice(value);
 }
 
 fn put_number(octets: &mut Vec<u8>, number: u32, value: u64) {
-    varint(octets, u64::from(number << 3));
-    varint(octets, value);
-}
-
-fn varint(octets: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        octets.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    octets.push(value.to_le_bytes()[0]);
+    encode_key(number, WireType::Varint, octets);
+    encode_varint(value, octets);
 }
 
 #[cfg(test)]
