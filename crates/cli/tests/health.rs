@@ -3,22 +3,20 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use kube::Client;
 use kube::api::{Api, ListParams, Patch, PatchParams};
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
-use kube::{Client, Config};
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
-use testkit::eventually;
+use testkit::{Up, eventually};
 
 /// More than anything here takes on a busy machine.
 const SOON: Duration = Duration::from_mins(1);
@@ -120,31 +118,25 @@ spec:
 }
 
 struct Running {
-    child: Child,
     client: Client,
+    _up: Up,
 }
 
 impl Running {
     async fn start(directory: &Path, manifest: &str) -> Running {
         fs::write(directory.join("manifest.yaml"), manifest).unwrap();
-        let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
-        command
-            .args(["up", "--ephemeral", "-o", "json", "-f", "manifest.yaml"])
-            .args(["--provider", "inmemory", "--min-requeue-time", "1s"])
-            .args(["--api", "127.0.0.1:0"])
-            .args(["--dns", "127.0.0.1:0", "--http", "127.0.0.1:0"])
-            .current_dir(directory);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        stdout.read_line(&mut line).unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap();
-        let kubeconfig = Kubeconfig::read_from(ready["kubeconfig"].as_str().unwrap()).unwrap();
-        let options = KubeConfigOptions::default();
-        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        let program = Path::new(env!("CARGO_BIN_EXE_zonewright"));
+        let up = Up::start(program, |command| {
+            command
+                .args(["--ephemeral", "-f", "manifest.yaml"])
+                .args(["--provider", "inmemory", "--min-requeue-time", "1s"])
+                .args(["--dns", "127.0.0.1:0"])
+                .current_dir(directory);
+        });
+        let up = up.await.expect("it starts");
         Running {
-            child,
-            client: Client::try_from(config.unwrap()).unwrap(),
+            client: up.client(),
+            _up: up,
         }
     }
 
@@ -196,13 +188,6 @@ impl Running {
                 .ok_or_else(|| status.to_string())
         });
         published.await.unwrap();
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -3,21 +3,18 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use kube::Client;
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
-use kube::{Client, Config};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::eventually;
 use testkit::name_server::{NameServer, Software, TsigKey, ZoneFile};
 use testkit::route53::Route53;
+use testkit::{Up, eventually};
 
 /// More than anything here takes on a busy machine.
 const SOON: Duration = Duration::from_mins(1);
@@ -35,8 +32,8 @@ theirs IN A 198.51.100.1
 
 /// `zonewright up`, ready.
 struct Running {
-    child: Child,
     client: Client,
+    _up: Up,
 }
 
 impl Running {
@@ -46,44 +43,19 @@ impl Running {
 
     async fn start_with(directory: &Path, manifest: &str, variables: &[(&str, &str)]) -> Running {
         fs::write(directory.join("manifest.yaml"), manifest).unwrap();
-        let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
-        command
-            .envs(variables.iter().copied())
-            .args([
-                "up",
-                "-o",
-                "json",
-                "-f",
-                "manifest.yaml",
-                "--min-requeue-time",
-                "1s",
-            ])
-            .args([
-                "--api",
-                "127.0.0.1:0",
-                "--dns",
-                "127.0.0.1:0",
-                "--http",
-                "127.0.0.1:0",
-            ])
-            .current_dir(directory);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        stdout.read_line(&mut line).unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap();
-        let kubeconfig = Kubeconfig::read_from(ready["kubeconfig"].as_str().unwrap()).unwrap();
-        let options = KubeConfigOptions::default();
-        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        let program = Path::new(env!("CARGO_BIN_EXE_zonewright"));
+        let up = Up::start(program, |command| {
+            command
+                .envs(variables.iter().copied())
+                .args(["-f", "manifest.yaml", "--min-requeue-time", "1s"])
+                .args(["--dns", "127.0.0.1:0"])
+                .current_dir(directory);
+        });
+        let up = up.await.expect("it starts");
         Running {
-            child,
-            client: Client::try_from(config.unwrap()).unwrap(),
+            client: up.client(),
+            _up: up,
         }
-    }
-
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
     }
 
     fn records(&self) -> Api<DynamicObject> {
@@ -204,7 +176,7 @@ async fn a_name_server_holds_what_is_wanted(software: Software) {
     assert!(asked(server.address(), "app.example.org").contains("192.0.2.1"));
 
     running.edit("192.0.2.2").await;
-    running.kill();
+    drop(running);
     let running = Running::start(folder.path(), "").await;
     running.until_ready().await;
     let answer = asked(server.address(), "app.example.org");
@@ -217,7 +189,7 @@ async fn a_name_server_holds_what_is_wanted(software: Software) {
     running.until_gone().await;
     assert!(asked(server.address(), "app.example.org").contains("NXDOMAIN"));
     assert!(asked(server.address(), "theirs.example.org").contains("198.51.100.1"));
-    running.kill();
+    drop(running);
 }
 
 #[tokio::test]
@@ -251,7 +223,7 @@ async fn route_53_holds_what_is_wanted() {
     assert_eq!(route53.requests() - idle, 2, "one change, and one look");
     running.delete().await;
     running.until_gone().await;
-    running.kill();
+    drop(running);
 }
 
 /// The operator says where Amazon is as to any program of Amazon's; whoever writes a Secret needs no leave for that, and
@@ -275,6 +247,6 @@ async fn route_53_is_where_the_environment_of_the_process_says() {
         running.until_ready().await;
         running.delete().await;
         running.until_gone().await;
-        running.kill();
+        drop(running);
     }
 }

@@ -18,6 +18,7 @@
 //! - [`valve`]: a way to an API that closes after so many writes, as if whoever writes had died.
 //! - [`webhooks`]: a server of admission webhooks on loopback.
 //! - [`mortal`]: a command whose process does not outlive the one that starts it.
+//! - [`Up`]: a running `zonewright up`.
 //! - [`namespace()`]: a fresh namespace, which is how tests that share a control plane keep apart.
 //!
 //! ```no_run
@@ -58,8 +59,10 @@ mod process;
 mod progress;
 mod start;
 mod tail;
+mod up;
 
 pub use namespace::namespace;
 pub use process::mortal;
 pub use start::StartError;
+pub use up::Up;
 pub use wait::eventually;

@@ -1,18 +1,14 @@
 //! `zonewright up` with a managed domain, over the zones of the example.
 
-use std::io::{BufRead as _, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 use std::str::FromStr as _;
 use std::time::Duration;
 
 use domain::base::iana::Rtype;
 use domain::base::{Message, MessageBuilder, Name, ParsedName};
 use domain::rdata::AllRecordData;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
-use serde_json::Value;
+use kube::Client;
 use tempfile::TempDir;
 use testkit::eventually;
 use tokio::time::timeout;
@@ -39,8 +35,7 @@ pub(crate) fn example(file: &str) -> PathBuf {
 
 /// `zonewright up`, ready. It goes when this value does, or the thread that started it.
 pub(crate) struct Up {
-    child: Child,
-    config: Config,
+    running: testkit::Up,
     pub(crate) dns: SocketAddr,
     _directory: TempDir,
 }
@@ -97,7 +92,7 @@ impl Up {
     }
 
     fn client(&self, user: Option<&str>) -> Client {
-        let mut config = self.config.clone();
+        let mut config = self.running.config.clone();
         config.auth_info.impersonate = user.map(str::to_owned);
         Client::try_from(config).unwrap()
     }
@@ -105,14 +100,6 @@ impl Up {
     /// Waits until a name has an answer of which something holds.
     pub(crate) async fn until_answer(&self, host: &str, holds: impl Fn(&str) -> bool) {
         until_answer(self.dns, host, holds).await;
-    }
-}
-
-impl Drop for Up {
-    fn drop(&mut self) {
-        // Both fail only if it is gone already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -159,31 +146,18 @@ async fn start_once(with: &Start<'_>) -> Option<Up> {
     } else {
         &[]
     };
-    let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
-    command
-        .args(["up", "-o", "json"])
-        .args(keeping)
-        .arg("-f")
-        .arg(&with.file)
-        .args(["--api", "127.0.0.1:0", "--http", "127.0.0.1:0"])
-        .args(["--dns", &dns.to_string(), "--resolver", &resolver])
-        .args(gate)
-        .current_dir(with.kept.map_or(directory.path(), |it| it.0));
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    stdout.read_line(&mut line).unwrap();
-    if line.is_empty() {
-        // Somebody has taken the port, or it would say so again.
-        child.wait().unwrap();
-        return None;
-    }
-    let ready: Value = serde_json::from_str(&line).unwrap();
-    let kubeconfig = Kubeconfig::read_from(ready["kubeconfig"].as_str().unwrap()).unwrap();
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+    let program = Path::new(env!("CARGO_BIN_EXE_zonewright"));
+    let running = testkit::Up::start(program, |command| {
+        command
+            .args(keeping)
+            .arg("-f")
+            .arg(&with.file)
+            .args(["--dns", &dns.to_string(), "--resolver", &resolver])
+            .args(gate)
+            .current_dir(with.kept.map_or(directory.path(), |it| it.0));
+    });
     Some(Up {
-        child,
-        config: config.unwrap(),
+        running: running.await?,
         dns,
         _directory: directory,
     })

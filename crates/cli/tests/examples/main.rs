@@ -6,18 +6,15 @@
 mod on_cluster;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams};
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::GroupVersionKind;
 use kube::discovery::{Scope, pinned_kind};
-use kube::{Client, Config, ResourceExt as _};
-use serde_json::Value;
+use kube::{Client, ResourceExt as _};
 use tempfile::TempDir;
 use testkit::{eventually, manifest};
 
@@ -32,8 +29,7 @@ const ANSWERS: [(&str, &str, &str); 2] = [
 
 /// `zonewright up` without manifests, ready.
 struct Up {
-    child: Child,
-    ready: Value,
+    running: testkit::Up,
     client: Client,
     directory: TempDir,
 }
@@ -41,31 +37,23 @@ struct Up {
 impl Up {
     async fn start() -> Up {
         let directory = TempDir::new().unwrap();
-        let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
-        command
-            .args(["up", "-o", "json", "--min-requeue-time", "1s"])
-            .args(["--managed-domain", "apps.example.net"])
-            .args(["--api", "127.0.0.1:0", "--dns", "127.0.0.1:0"])
-            .args(["--http", "127.0.0.1:0"])
-            .current_dir(directory.path());
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        stdout.read_line(&mut line).unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap();
-        let kubeconfig = Kubeconfig::read_from(ready["kubeconfig"].as_str().unwrap()).unwrap();
-        let options = KubeConfigOptions::default();
-        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        let program = Path::new(env!("CARGO_BIN_EXE_zonewright"));
+        let running = testkit::Up::start(program, |command| {
+            command
+                .args(["--dns", "127.0.0.1:0", "--min-requeue-time", "1s"])
+                .args(["--managed-domain", "apps.example.net"])
+                .current_dir(directory.path());
+        });
+        let running = running.await.expect("it starts");
         Up {
-            child,
-            ready,
-            client: Client::try_from(config.unwrap()).unwrap(),
+            client: running.client(),
+            running,
             directory,
         }
     }
 
     fn answers(&self, name: &str) -> String {
-        let server = format!("@{}", self.ready["dns"][0].as_str().unwrap());
+        let server = format!("@{}", self.running.ready["dns"][0].as_str().unwrap());
         let output = Command::new(env!("CARGO_BIN_EXE_zonewright"))
             .args(["query", &server, name, "A"])
             .current_dir(self.directory.path())
@@ -126,14 +114,6 @@ impl Up {
                 Api::namespaced_with(self.client.clone(), &namespace, &resource)
             }
         }
-    }
-}
-
-impl Drop for Up {
-    fn drop(&mut self) {
-        // It may have ended by itself, and then there is nobody to stop.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -11,7 +11,7 @@ fn kubectl(up: &Up, args: &[&str]) -> Output {
     let mut command = Command::new(programs.kubectl());
     command
         .arg("--kubeconfig")
-        .arg(up.ready["kubeconfig"].as_str().unwrap())
+        .arg(up.running.ready["kubeconfig"].as_str().unwrap())
         .arg("--cache-dir")
         .arg(up.directory.path().join("kubectl-cache"))
         .args(args);

@@ -1,19 +1,16 @@
 //! `zonewright up` with the example of a Gateway, and somebody who asks.
 
-use std::io::{BufRead as _, BufReader};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::str::FromStr as _;
 use std::time::Duration;
 
 use domain::base::iana::Rtype;
 use domain::base::{Message, MessageBuilder, Name, ParsedName};
 use domain::rdata::AllRecordData;
+use kube::Client;
 use kube::api::{Api, DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
-use kube::{Client, Config};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::eventually;
@@ -31,9 +28,9 @@ pub(crate) const SOMEBODY: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
 /// `zonewright up`, ready. It goes when this value does, or the thread that started it.
 pub(crate) struct Up {
-    child: Child,
     client: Client,
     pub(crate) dns: SocketAddr,
+    _running: testkit::Up,
     _directory: TempDir,
 }
 
@@ -42,26 +39,20 @@ impl Up {
     pub(crate) async fn start(flags: &[&str]) -> Up {
         let directory = TempDir::new().unwrap();
         let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/gateway");
-        let mut command = testkit::mortal(Path::new(env!("CARGO_BIN_EXE_zonewright")));
-        command
-            .args(["up", "--ephemeral", "-o", "json", "-f"])
-            .arg(example)
-            .args(["--api", "127.0.0.1:0", "--dns", "127.0.0.1:0"])
-            .args(["--http", "127.0.0.1:0", "--min-requeue-time", "1s"])
-            .args(flags)
-            .current_dir(directory.path());
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        stdout.read_line(&mut line).unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap();
-        let kubeconfig = Kubeconfig::read_from(ready["kubeconfig"].as_str().unwrap()).unwrap();
-        let options = KubeConfigOptions::default();
-        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        let program = Path::new(env!("CARGO_BIN_EXE_zonewright"));
+        let up = testkit::Up::start(program, |command| {
+            command
+                .args(["--ephemeral", "--dns", "127.0.0.1:0"])
+                .args(["--min-requeue-time", "1s", "-f"])
+                .arg(example)
+                .args(flags)
+                .current_dir(directory.path());
+        });
+        let up = up.await.expect("it starts");
         Up {
-            child,
-            client: Client::try_from(config.unwrap()).unwrap(),
-            dns: ready["dns"][0].as_str().unwrap().parse().unwrap(),
+            client: up.client(),
+            dns: up.ready["dns"][0].as_str().unwrap().parse().unwrap(),
+            _running: up,
             _directory: directory,
         }
     }
@@ -126,14 +117,6 @@ impl Up {
             if holds(&answer) { Ok(()) } else { Err(answer) }
         });
         seen.await.unwrap();
-    }
-}
-
-impl Drop for Up {
-    fn drop(&mut self) {
-        // Both fail only if it is gone already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
