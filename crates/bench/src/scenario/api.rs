@@ -9,6 +9,7 @@ mod side;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use apiserver::{Apiserver, Options};
 
 use crate::report::{Figure, Findings, Measurement, Row};
 use crate::stage::Home;
@@ -28,6 +29,15 @@ const WRITE_TURNS: usize = 5;
 
 const LIST_TURNS: usize = 10;
 const START_TURNS: usize = 3;
+
+/// How many objects are made in this process, and by how many clients.
+const IN_PROCESS: Load = Load {
+    clients: 64,
+    objects: 50_000,
+};
+
+/// What each of them may take, in microseconds: 17,000 are made in a second.
+const IN_PROCESS_MAX: f64 = 1_000_000.0 / 17_000.0;
 
 /// How many changes a watcher waits for, one after the other.
 const WATCHED: usize = 500;
@@ -67,6 +77,7 @@ pub(super) async fn measure() -> Result<Findings> {
     starts(&mut sides, &mut findings).await?;
     drop(sides);
     sizes(&mut findings).await?;
+    in_process(&mut findings).await?;
     Ok(findings)
 }
 
@@ -79,12 +90,14 @@ async fn writes(sides: &Sides, findings: &mut Findings) -> Result<()> {
             many[index].add(side, MANY, &format!("many-{turn}")).await?;
         }
     }
-    for (load, [theirs, ours], at_most) in [(FEW, few, 1.0), (MANY, many, 0.5)] {
+    for (load, [theirs, ours], time_max, cpu_max) in
+        [(FEW, few, 1.0, 0.25), (MANY, many, 0.5, 0.15)]
+    {
         let Load { clients, objects } = load;
         let case = |what| format!("{what} of {objects} creates, {clients} clients");
         let rows = [
-            row(case("time"), theirs.time, ours.time, at_most)?,
-            row(case("processor time"), theirs.cpu, ours.cpu, 0.25)?,
+            row(case("time"), theirs.time, ours.time, time_max)?,
+            row(case("processor time"), theirs.cpu, ours.cpu, cpu_max)?,
         ];
         findings.rows.extend(rows);
     }
@@ -188,6 +201,23 @@ async fn sizes(findings: &mut Findings) -> Result<()> {
             at_most: Some(SIZE_RATIO_MAX),
         });
     }
+    Ok(())
+}
+
+/// What the API takes by itself: in memory, in this process, without a socket.
+async fn in_process(findings: &mut Findings) -> Result<()> {
+    let api = Apiserver::open(Options::default()).await?;
+    let clients = vec![api.client(); IN_PROCESS.clients];
+    let began = Instant::now();
+    config_maps::create(&clients, IN_PROCESS.objects, "in-process").await?;
+    let each = began.elapsed() / u32::try_from(IN_PROCESS.objects)?;
+    findings.figures.push(Figure {
+        case: format!("{} creates in this process", IN_PROCESS.objects),
+        what: "time of each",
+        value: each.as_secs_f64() * 1e6,
+        at_most: IN_PROCESS_MAX,
+        unit: "µs",
+    });
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! The same with kubectl, as typed.
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Output};
 
 use testkit::control_plane::build;
@@ -14,8 +16,23 @@ fn kubectl(up: &Up, args: &[&str]) -> Output {
         .arg(up.running.ready["kubeconfig"].as_str().unwrap())
         .arg("--cache-dir")
         .arg(up.directory.path().join("kubectl-cache"))
-        .args(args);
+        .args(args)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     command.output().unwrap()
+}
+
+/// The commands that the comments of an example tell its reader to type, without the `kubectl` before them.
+fn commands(example: &str) -> Vec<Vec<String>> {
+    let files = fs::read_dir(examples().join(example)).unwrap();
+    let texts = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let commands = texts.flat_map(|text| {
+        let typed = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("#   kubectl "));
+        let typed = typed.map(|line| line.split_whitespace().map(str::to_owned).collect());
+        typed.collect::<Vec<Vec<String>>>()
+    });
+    commands.collect()
 }
 
 /// P6.
@@ -28,6 +45,12 @@ async fn kubectl_applies_every_example_and_deletes_it_to_the_end() {
         let applied = kubectl(&up, &["apply", "-f", directory]);
         let stderr = String::from_utf8_lossy(&applied.stderr);
         assert!(applied.status.success(), "{example}: {stderr}");
+        for command in commands(&example) {
+            let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+            let done = kubectl(&up, &arguments);
+            let stderr = String::from_utf8_lossy(&done.stderr);
+            assert!(done.status.success(), "{example}: {command:?}: {stderr}");
+        }
         up.until_answered(&example).await;
 
         let timeout = format!("--timeout={}s", SOON.as_secs());

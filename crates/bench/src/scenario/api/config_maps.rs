@@ -1,31 +1,38 @@
 //! `ConfigMap` objects of a kilobyte: made by the thousand, listed, watched.
+//!
+//! They are made and listed in protocol buffers, as kubectl, helm and everything on client-go does it.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::Request;
+use http::header::{ACCEPT, CONTENT_TYPE};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, ListParams, PostParams, WatchEvent, WatchParams};
+use kube::client::Body;
 use kube::{Client, ResourceExt as _};
 use tokio::sync::mpsc;
 
 const NAMESPACE: &str = "default";
 const OCTETS: usize = 1_024;
 
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
 /// Makes `count` objects with all clients at once.
 pub(super) async fn create(clients: &[Client], count: usize, prefix: &str) -> Result<()> {
     let share = |(first, client): (usize, &Client)| {
         let numbers = (first..count).step_by(clients.len());
-        let objects: Vec<ConfigMap> = numbers
-            .map(|number| object(&format!("{prefix}-{number}")))
+        let objects: Result<Vec<Vec<u8>>> = numbers
+            .map(|number| encoded(&object(&format!("{prefix}-{number}"))))
             .collect();
-        let api = api(client);
+        let client = client.clone();
         tokio::spawn(async move {
-            for object in &objects {
-                api.create(&PostParams::default(), object).await?;
+            for object in objects? {
+                let request = Request::post(path()).header(CONTENT_TYPE, PROTOBUF);
+                send(&client, request, object).await?;
             }
             anyhow::Ok(())
         })
@@ -37,10 +44,21 @@ pub(super) async fn create(clients: &[Client], count: usize, prefix: &str) -> Re
 /// Asks for all, or for so many, and reads the answer without understanding it.
 pub(super) async fn list(client: &Client, limit: Option<u32>) -> Result<()> {
     let limit = limit.map_or(String::new(), |limit| format!("?limit={limit}"));
-    let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps{limit}");
-    client
-        .request_text(Request::get(path).body(Vec::new())?)
-        .await?;
+    let request = Request::get(format!("{}{limit}", path()));
+    send(client, request, Vec::new()).await
+}
+
+/// Sends a request for protocol buffers, and reads the answer to its end.
+async fn send(client: &Client, request: http::request::Builder, body: Vec<u8>) -> Result<()> {
+    let request = request.header(ACCEPT, PROTOBUF).body(Body::from(body))?;
+    let response = client.send(request).await?;
+    let status = response.status();
+    let octets = response.into_body().collect_bytes().await?;
+    ensure!(
+        status.is_success(),
+        "{status}: {}",
+        String::from_utf8_lossy(&octets)
+    );
     Ok(())
 }
 
@@ -78,6 +96,15 @@ pub(super) async fn watched(
     }
     watching.abort();
     Ok(times)
+}
+
+fn path() -> String {
+    format!("/api/v1/namespaces/{NAMESPACE}/configmaps")
+}
+
+fn encoded(object: &ConfigMap) -> Result<Vec<u8>> {
+    let object = serde_json::to_value(object)?;
+    wire::encode(&object).context("a ConfigMap has a form in protocol buffers")
 }
 
 fn api(client: &Client) -> Api<ConfigMap> {
