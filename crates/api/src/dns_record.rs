@@ -200,7 +200,8 @@ pub struct DnsRecordStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_for: Option<String>,
 
-    /// How often in a row this generation was written to the provider. Zero once nothing was left to write.
+    /// How often in a row this generation was written to the provider, writes that it refused included. Zero once nothing was
+    /// left to write.
     // Zero is written out, so that readers need not know what absence means (C1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_counter: Option<i64>,
@@ -262,10 +263,15 @@ pub struct DnsRecordStatus {
 }
 
 impl DnsRecordStatus {
-    /// Whether anything of the record may be at a provider: its zone was looked at, or a write was tried.
+    /// Whether anything of the record may be at a provider: its zone was looked at, or nobody knows what became of a write.
     pub fn may_be_published(&self) -> bool {
-        let written = self.write_counter.is_some_and(|writes| writes > 0);
-        written || self.zone_id.is_some() || !self.endpoints.is_empty()
+        self.zone_id.is_some() || !self.endpoints.is_empty()
+    }
+
+    /// Whether all writes that were tried were refused, so that nothing of the record is anywhere.
+    pub fn was_never_let_in(&self) -> bool {
+        let tried = self.write_counter.is_some_and(|writes| writes > 0);
+        tried && !self.may_be_published()
     }
 }
 

@@ -138,7 +138,7 @@ pub struct DomainCondition {
     /// When the status last changed.
     pub last_transition_time: Time,
 
-    /// When DNS is asked next.
+    /// When this is looked at next. Of a domain that is not proven, DNS is asked then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_verification: Option<Time>,
 }

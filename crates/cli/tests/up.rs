@@ -76,6 +76,17 @@ fn a_port_that_is_taken_is_named_with_the_flag_to_change() {
 }
 
 #[test]
+fn what_is_hardly_meant_is_a_warning_in_the_log() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let told = "WARN zonewright: --valid-for is not shorter than --requeue-time";
+    let stderr = check(&["up", "--api", &address, "--valid-for", "15m"], 1);
+    assert!(stderr.contains(told), "{stderr}");
+    let stderr = check(&["up", "--api", &address], 1);
+    assert!(!stderr.contains("--valid-for"), "{stderr}");
+}
+
+#[test]
 fn an_address_of_another_machine_is_named_with_the_flag_to_change() {
     assert_eq!(
         check(&["up", "--api", "192.0.2.1:7443"], 1),

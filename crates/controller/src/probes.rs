@@ -21,9 +21,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::Decoded;
-use api::DnsHealthCheckProbe;
 use api::parse::dns_health_check_probe as parsed;
+use api::{Decoded, DnsHealthCheckProbe, Reason};
 use http::HeaderMap;
 use kube::Client;
 use kube::api::ApiResource;
@@ -32,7 +31,7 @@ use rand::Rng as _;
 use rand::rngs::StdRng;
 use reconcile::ProbeKey;
 use tokio::time::Instant;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::desk::{self, Begun, DeskOf, Ended, NoNews, Work};
 use crate::feed::{Fed, Happened, Source, Told};
@@ -179,8 +178,14 @@ impl Work for Shell {
         if let Some(status) = node.map(|node| &node.status)
             && status.healthy != finished.before
         {
-            let (healthy, reason) = (status.healthy, status.reason.as_deref());
-            info!(probe = %key, healthy, reason, "Health has changed");
+            let object = format_args!("DNSHealthCheckProbe {key}");
+            match (status.healthy, status.reason.as_deref()) {
+                (Some(false), why) => {
+                    let why = why.unwrap_or_default();
+                    warn!(%object, reason = Reason::HealthChecksFailed.as_str(), "{why}");
+                }
+                (healthy, _) => info!(%object, healthy, "Health has changed"),
+            }
         }
         let outcome = match &finished.result {
             Ok(()) => match node.and_then(Node::interval) {

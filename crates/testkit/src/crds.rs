@@ -13,7 +13,7 @@ use kube::{Api, Client, ResourceExt};
 use crate::wait::{Overdue, eventually};
 
 /// A kind is settled in well under a second; the rest is for a machine that is busy building.
-const SETTLED_WITHIN: Duration = Duration::from_secs(30);
+const SETTLED_WITHIN: Duration = Duration::from_mins(2);
 
 /// The field manager of the definitions.
 const FIELD_MANAGER: &str = "zonewright-testkit";

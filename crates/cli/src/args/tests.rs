@@ -212,6 +212,22 @@ fn wrong_values_are_refused_with_what_to_write_instead() {
 }
 
 #[test]
+fn the_help_of_retry_says_what_is_read_and_what_wakes_a_record() {
+    // C8.
+    let mut command = Args::command();
+    let up = command.find_subcommand_mut("up").unwrap();
+    let help = up.render_long_help().to_string();
+    let help: Vec<&str> = help.split_whitespace().collect();
+    let help = help.join(" ");
+    for told in [
+        "waits until it, its Secret or the health of its targets changes",
+        "Zones at providers are read all the same, once in every requeue time",
+    ] {
+        assert!(help.contains(told), "{help}");
+    }
+}
+
+#[test]
 fn flags_that_are_hardly_meant_together_are_allowed_and_told() {
     // C1.
     let flags = ["--valid-for", "1m", "--requeue-time", "1m"];

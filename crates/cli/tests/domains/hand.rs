@@ -166,7 +166,10 @@ impl Hand {
         let record = format!("proof-of-{}", domain.replace('.', "-"));
         self.publish_txt(&record, (&name, &text)).await;
         self.check("shop", ingress, "now").await;
-        self.until_verified("shop", domain).await;
+        let verified = self.until_verified("shop", domain).await;
+        let condition = condition(&verified);
+        assert_eq!(condition["message"], "domain successfully verified");
+        assert!(condition["nextVerification"].is_string(), "{condition}");
     }
 }
 

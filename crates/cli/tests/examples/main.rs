@@ -11,6 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::networking::v1::Ingress;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use kube::core::GroupVersionKind;
 use kube::discovery::{Scope, pinned_kind};
@@ -21,15 +22,21 @@ use testkit::{eventually, manifest};
 /// What is waited for takes seconds; the rest is for a machine that is busy building.
 const SOON: Duration = Duration::from_mins(2);
 
-/// Questions about what each example publishes under names of its own, and their answers.
-const ANSWERS: [(&str, &str, &str); 4] = [
+/// Questions about what each example publishes under names that it chooses, and their answers.
+const ANSWERS: [(&str, &str, &str); 6] = [
     ("gateway", "shop.apps.example.org", "192.0.2.80"),
+    ("publishing", "cart.apps.example.org", "192.0.2.20"),
     ("publishing", "harbor.apps.example.org", "192.0.2.10"),
+    (
+        "publishing",
+        "mail.apps.example.org",
+        "lb-1.cloud.example.net.",
+    ),
     ("quickstart", "app.dev.example.org", "192.0.2.82"),
     ("quickstart", "www.example.org", "192.0.2.80"),
 ];
 
-/// `zonewright up` without manifests, ready.
+/// `zonewright up` without manifests, ready, as an example's guide has it started.
 struct Up {
     running: testkit::Up,
     client: Client,
@@ -37,13 +44,17 @@ struct Up {
 }
 
 impl Up {
-    async fn start() -> Up {
+    async fn start(example: &str) -> Up {
+        let gate: &[&str] = match example {
+            "domains" => &["--managed-domain", "apps.example.net"],
+            _ => &[],
+        };
         let directory = TempDir::new().unwrap();
         let program = Path::new(env!("CARGO_BIN_EXE_zonewright"));
         let running = testkit::Up::start(program, |command| {
             command
                 .args(["--dns", "127.0.0.1:0", "--min-requeue-time", "1s"])
-                .args(["--managed-domain", "apps.example.net"])
+                .args(gate)
                 .current_dir(directory.path());
         });
         let running = running.await.expect("it starts");
@@ -63,8 +74,23 @@ impl Up {
         String::from_utf8_lossy(&output.unwrap().stdout).into_owned()
     }
 
-    async fn until_answered(&self, example: &str) {
-        for (_, name, address) in ANSWERS.iter().filter(|it| it.0 == example) {
+    /// What is answered about everything that an example publishes: names, and what their answers contain.
+    async fn answers_of(&self, example: &str) -> Vec<(String, &'static str)> {
+        let chosen = ANSWERS.iter().filter(|it| it.0 == example);
+        let mut all: Vec<_> = chosen.map(|it| (it.1.to_owned(), it.2)).collect();
+        if example == "domains" {
+            // Its name is drawn.
+            let ingresses: Api<Ingress> = Api::namespaced(self.client.clone(), "shop");
+            let ingress = ingresses.get("web").await.unwrap();
+            let rules = ingress.spec.unwrap().rules.unwrap();
+            all.push((rules[0].host.clone().unwrap(), "192.0.2.60"));
+        }
+        assert!(!all.is_empty(), "{example} publishes something");
+        all
+    }
+
+    async fn until_answered(&self, answers: &[(String, &str)]) {
+        for (name, address) in answers {
             let answered = eventually(SOON, name, async || {
                 let told = self.answers(name);
                 told.contains(address).then_some(()).ok_or(told)
@@ -73,8 +99,8 @@ impl Up {
         }
     }
 
-    async fn until_not_answered(&self, example: &str) {
-        for (_, name, address) in ANSWERS.iter().filter(|it| it.0 == example) {
+    async fn until_not_answered(&self, answers: &[(String, &str)]) {
+        for (name, address) in answers {
             let gone = eventually(SOON, name, async || {
                 let told = self.answers(name);
                 (!told.contains(address)).then_some(()).ok_or(told)
@@ -153,12 +179,18 @@ fn all_examples() -> Vec<String> {
     names
 }
 
-/// What a directory holds, in the order of its file names.
-fn objects(example: &str) -> Vec<DynamicObject> {
+/// The files of a directory, in the order of their names.
+fn files(example: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(examples().join(example)).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    let texts = files.iter().map(|file| fs::read_to_string(file).unwrap());
+    files
+}
+
+/// What a directory holds.
+fn objects(example: &str) -> Vec<DynamicObject> {
+    let files = files(example).into_iter();
+    let texts = files.map(|file| fs::read_to_string(file).unwrap());
     texts
         .flat_map(|text| manifest::read(&text).unwrap())
         .collect()
@@ -183,15 +215,16 @@ fn every_example_brings_its_namespaces_before_what_is_in_them() {
 /// P6.
 #[tokio::test]
 async fn every_example_is_applied_and_deleted_to_the_end() {
-    let up = Up::start().await;
     for example in all_examples() {
+        let up = Up::start(&example).await;
         let objects = objects(&example);
         for object in &objects {
             let applied = manifest::apply(&up.client, "default", object).await;
             applied.unwrap_or_else(|error| panic!("{example}: {error}"));
             up.apply_status(object).await;
         }
-        up.until_answered(&example).await;
+        let answers = up.answers_of(&example).await;
+        up.until_answered(&answers).await;
         for object in &objects {
             let api = up.api(object).await;
             match api
@@ -205,6 +238,6 @@ async fn every_example_is_applied_and_deleted_to_the_end() {
             }
         }
         up.until_gone(&objects).await;
-        up.until_not_answered(&example).await;
+        up.until_not_answered(&answers).await;
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use testkit::control_plane::build;
 
-use super::{SOON, Up, all_examples, examples, objects};
+use super::{SOON, Up, all_examples, files, objects};
 
 fn kubectl(up: &Up, args: &[&str]) -> Output {
     let programs = build::programs().unwrap_or_else(|error| panic!("no control plane: {error}"));
@@ -21,10 +21,17 @@ fn kubectl(up: &Up, args: &[&str]) -> Output {
     command.output().unwrap()
 }
 
+/// Types a command, which succeeds.
+fn done(up: &Up, args: &[&str]) {
+    let Output { status, stderr, .. } = kubectl(up, args);
+    let stderr = String::from_utf8_lossy(&stderr);
+    assert!(status.success(), "{args:?}: {stderr}");
+}
+
 /// The commands that the comments of an example tell its reader to type, without the `kubectl` before them.
 fn commands(example: &str) -> Vec<Vec<String>> {
-    let files = fs::read_dir(examples().join(example)).unwrap();
-    let texts = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let files = files(example).into_iter();
+    let texts = files.map(|file| fs::read_to_string(file).unwrap());
     let commands = texts.flat_map(|text| {
         let typed = text
             .lines()
@@ -38,31 +45,19 @@ fn commands(example: &str) -> Vec<Vec<String>> {
 /// P6.
 #[tokio::test]
 async fn kubectl_applies_every_example_and_deletes_it_to_the_end() {
-    let up = Up::start().await;
     for example in all_examples() {
-        let directory = examples().join(&example);
-        let directory = directory.to_str().unwrap();
-        let applied = kubectl(&up, &["apply", "-f", directory]);
-        let stderr = String::from_utf8_lossy(&applied.stderr);
-        assert!(applied.status.success(), "{example}: {stderr}");
+        let up = Up::start(&example).await;
+        let directory = format!("examples/{example}");
+        done(&up, &["apply", "-f", &directory]);
         for command in commands(&example) {
-            let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
-            let done = kubectl(&up, &arguments);
-            let stderr = String::from_utf8_lossy(&done.stderr);
-            assert!(done.status.success(), "{example}: {command:?}: {stderr}");
+            done(&up, &command.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        up.until_answered(&example).await;
+        let answers = up.answers_of(&example).await;
+        up.until_answered(&answers).await;
 
         let timeout = format!("--timeout={}s", SOON.as_secs());
-        let deleted = kubectl(&up, &["delete", "-f", directory, &timeout]);
-        let stderr = String::from_utf8_lossy(&deleted.stderr);
-        // What has gone with its namespace already is told, and is no failure of ours.
-        let told = stderr.lines().filter(|line| !line.contains("(NotFound)"));
-        let told: Vec<&str> = told
-            .filter(|line| line.starts_with("Error") || line.starts_with("error"))
-            .collect();
-        assert!(told.is_empty(), "{example}: {told:?}");
+        done(&up, &["delete", "-f", &directory, &timeout]);
         up.until_gone(&objects(&example)).await;
-        up.until_not_answered(&example).await;
+        up.until_not_answered(&answers).await;
     }
 }

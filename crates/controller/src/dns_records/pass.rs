@@ -125,6 +125,8 @@ struct Told {
     wanted: Option<BTreeMap<HostedKey, Wanted>>,
     refused: Vec<String>,
     secret: String,
+    /// What its provider calls the zone that was reached.
+    zone: String,
     arrived: bool,
     wrote: bool,
     /// Whether nobody asked for anything else than what was published.
@@ -192,6 +194,7 @@ impl Pass {
             refused: &told.refused,
             owner: &owner,
             secret: &told.secret,
+            zone: &told.zone,
             arrived: told.arrived,
             unreported: self.unreported,
             contested: contested.as_deref(),
@@ -288,6 +291,7 @@ impl Pass {
             }
         };
         reach.used.insert(key.clone());
+        told.zone.clone_from(&key.zone.0);
         let ask = self.view.ask(zone.limits(), &self.pace, want);
         let mut ask = match ask {
             Ok(ask) => ask,
@@ -437,6 +441,7 @@ impl Told {
             wanted: None,
             refused: Vec::new(),
             secret: String::new(),
+            zone: String::new(),
             arrived: false,
             wrote: false,
             unasked: false,

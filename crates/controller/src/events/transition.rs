@@ -20,6 +20,14 @@ const ORDINARY: [Reason; 9] = [
     Reason::NotEnforced,
 ];
 
+/// Reasons that stand for many causes: with another message it is another trouble.
+const BROAD: [Reason; 4] = [
+    Reason::DnsProviderError,
+    Reason::ProviderError,
+    Reason::ValidationError,
+    Reason::Invalid,
+];
+
 /// How a condition reads.
 #[derive(Clone, Copy, PartialEq)]
 enum Mood {
@@ -50,13 +58,18 @@ pub(super) fn transitions(before: &[Condition], after: &[Condition]) -> Vec<Note
 fn transition(before: &[Condition], after: &Condition) -> Option<Note> {
     let before = before.iter().find(|before| before.type_ == after.type_);
     let was = before.map_or(Mood::Open, mood);
-    let same = before.is_some_and(|before| before.reason == after.reason);
+    let same = before.is_some_and(|before| is_same_trouble(before, after));
     match (was, mood(after)) {
         (Mood::Bad, Mood::Bad) if same => None,
         (Mood::Good | Mood::Open | Mood::Bad, Mood::Bad) => Some(note(Severity::Warning, after)),
         (Mood::Bad, Mood::Good | Mood::Open) => Some(note(Severity::Normal, after)),
         (Mood::Good | Mood::Open, Mood::Good | Mood::Open) => None,
     }
+}
+
+fn is_same_trouble(before: &Condition, after: &Condition) -> bool {
+    let broad = Reason::from_spelling(&after.reason).is_some_and(|it| BROAD.contains(&it));
+    before.reason == after.reason && (!broad || before.message == after.message)
 }
 
 fn mood(condition: &Condition) -> Mood {
@@ -209,6 +222,17 @@ mod tests {
         );
         check("Accepted=False/Invalid", "Accepted=False/Invalid", "");
         check("Accepted=True/Accepted", "Accepted=True/DifferingTtl", "");
+    }
+
+    /// C8.
+    #[test]
+    fn another_cause_of_a_broad_reason_is_another_trouble() {
+        for (reason, told) in [("DNSProviderError", 1), ("NotReady", 0)] {
+            let before = conditions(&format!("Ready=False/{reason}"));
+            let mut after = before.clone();
+            after[0].message = "because of something else".to_owned();
+            assert_eq!(transitions(&before, &after).len(), told, "{reason}");
+        }
     }
 
     /// K3.

@@ -24,6 +24,8 @@ on_both! {
     a_gateway_outside_of_the_domain_is_told;
     /// D2.
     what_was_made_before_the_secret_and_lies_outside_of_its_domain_goes;
+    /// D2.
+    what_a_provider_never_let_in_and_lies_outside_of_its_domain_goes;
     /// D3: nothing is written twice.
     a_second_controller_after_the_first_writes_nothing;
 }
@@ -204,7 +206,8 @@ async fn a_gateway_outside_of_the_domain_is_told(home: Home) {
     stage.until("all", "Enforced", "True/Enforced", "").await;
 }
 
-async fn what_was_made_before_the_secret_and_lies_outside_of_its_domain_goes(home: Home) {
+/// DNSRecords `gw-web` and `gw-net`, made before their Secret.
+async fn made_before_the_secret(home: Home) -> Stage {
     let mut stage = Stage::open(home).await;
     stage
         .gateway(&["web app.example.org", "net app.example.net"])
@@ -215,6 +218,21 @@ async fn what_was_made_before_the_secret_and_lies_outside_of_its_domain_goes(hom
     stage.run();
     stage.until_record("gw-web", "192.0.2.1").await;
     stage.until_record("gw-net", "192.0.2.1").await;
+    stage
+}
+
+async fn what_was_made_before_the_secret_and_lies_outside_of_its_domain_goes(home: Home) {
+    let stage = made_before_the_secret(home).await;
+    stage.secret("late", "example.net").await;
+    stage.until_gone("gw-web").await;
+    stage.ready("gw-net").await;
+    stage.until("all", "Ready", "True/Ready", "").await;
+}
+
+async fn what_a_provider_never_let_in_and_lies_outside_of_its_domain_goes(home: Home) {
+    let stage = made_before_the_secret(home).await;
+    stage.stand("gw-web", "False", "DNSProviderError").await;
+    stage.written("gw-web", 2).await;
     stage.secret("late", "example.net").await;
     stage.until_gone("gw-web").await;
     stage.ready("gw-net").await;

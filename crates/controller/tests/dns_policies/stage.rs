@@ -401,6 +401,13 @@ impl Stage {
         records.patch_status(record, &by, &patch).await.unwrap();
     }
 
+    /// How often a record was written, or was to be.
+    pub(crate) async fn written(&self, record: &str, times: i64) {
+        let patch = Patch::Merge(json!({ "status": { "writeCounter": times } }));
+        let (records, by) = (self.records(), PatchParams::default());
+        records.patch_status(record, &by, &patch).await.unwrap();
+    }
+
     pub(crate) async fn ready(&self, record: &str) {
         self.stand(record, "True", "ProviderSuccess").await;
     }

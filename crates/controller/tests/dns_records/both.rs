@@ -12,6 +12,7 @@ use provider::{Error, Fault};
 use serde_json::json;
 use testkit::eventually;
 
+use crate::log::Log;
 use crate::stage::{Home, Stage};
 
 /// What is waited for takes a second or two; the rest is for a machine that is busy building.
@@ -56,6 +57,8 @@ on_both! {
     a_record_deleted_while_nobody_runs_is_cleaned_up;
     /// K4.
     a_record_that_breaks_keeps_what_it_published;
+    /// C8.
+    each_cause_of_trouble_is_one_warning_in_the_log;
     /// C5, C8: annotations and labels count.
     a_failed_record_is_tried_again_whatever_somebody_changes_about_it;
     /// P13.
@@ -168,6 +171,40 @@ async fn a_secret_that_cannot_be_used_says_which_field(stage: Stage) {
         .patch_secret("bad", json!({ "stringData": { "ZONE_ID": "example.org" } }))
         .await;
     stage.until_ready("app").await;
+}
+
+async fn each_cause_of_trouble_is_one_warning_in_the_log(stage: Stage) {
+    let log = Log::capture();
+    let until_told = async |told: &[&str]| {
+        let seen = eventually(SOON, "the log", async || {
+            let warnings = log.warnings();
+            let messages: Vec<&str> = warnings.iter().map(|it| it.2.as_str()).collect();
+            let in_order = messages.len() == told.len()
+                && messages
+                    .iter()
+                    .zip(told)
+                    .all(|(it, told)| it.contains(told));
+            in_order.then_some(()).ok_or(format!("{warnings:?}"))
+        });
+        seen.await.unwrap();
+    };
+    let later = json!({ "providerRef": { "name": "later" } });
+    stage.create_with("app", later, APP).await;
+    until_told(&["no Secret later"]).await;
+    stage
+        .secret("later", &[("DOMAIN_NAME", "example.net")])
+        .await;
+    until_told(&["no Secret later", "ZONE_ID"]).await;
+    let zone = json!({ "stringData": { "ZONE_ID": "example.org" } });
+    stage.patch_secret("later", zone).await;
+    until_told(&["no Secret later", "ZONE_ID", "outside the DOMAIN_NAME"]).await;
+    let domain = json!({ "stringData": { "DOMAIN_NAME": "example.org" } });
+    stage.patch_secret("later", domain).await;
+    stage.until_ready("app").await;
+    for (object, reason, _) in log.warnings() {
+        let told = (object.ends_with("/app"), reason.as_str());
+        assert_eq!(told, (true, "DNSProviderError"), "{object}");
+    }
 }
 
 async fn a_record_with_another_secret_moves(stage: Stage) {

@@ -234,8 +234,18 @@ async fn with_retry_never_only_a_change_of_the_record_or_its_secret_wakes_it() {
             stage.until("app", "Ready", &says).await;
             assert_eq!(stage.message("app", "Ready").await, case.shown());
             let queued_at = stage.queued_at("app").await;
+            let (reads, writes) = stage.provider.calls();
             stage.pass_time(minutes(60)).await;
             assert_eq!(stage.queued_at("app").await, queued_at, "{told}");
+            let (reads, writes) = (
+                stage.provider.calls().0 - reads,
+                stage.provider.calls().1 - writes,
+            );
+            assert!(
+                (3..=5).contains(&reads),
+                "{told}: its zone is read, {reads} times"
+            );
+            assert_eq!(writes, 0, "{told}");
             if change == "record" {
                 stage.edit("app", &["app 60 A 192.0.2.2"]).await;
             } else {

@@ -53,6 +53,12 @@ on_both! {
     what_is_refused_says_which_field_and_why;
     /// Z3, Z5, Z13.
     a_sub_zone_of_another_namespace_is_delegated_with_its_glue;
+    /// Z5.
+    the_addresses_of_a_sub_zones_name_servers_are_carried_wherever_its_ns_stands;
+    /// Z2.
+    a_full_name_beside_a_reference_to_nothing_is_served_and_told;
+    /// R1.
+    a_relative_name_that_looks_full_is_concatenated_and_told;
     /// Z14.
     deleting_a_zone_orphans_its_records_at_once;
     /// Z9: nothing changed, nothing written.
@@ -208,6 +214,88 @@ async fn what_is_refused_says_which_field_and_why(mut stage: Stage) {
         .await;
     stage
         .serves("example.org.", &["www.example.org. 360 IN A 192.0.2.2"])
+        .await;
+}
+
+async fn the_addresses_of_a_sub_zones_name_servers_are_carried_wherever_its_ns_stands(
+    mut stage: Stage,
+) {
+    stage.run();
+    let sub = "
+apiVersion: kubi.zone/v1alpha1
+kind: Zone
+metadata: {name: team, namespace: OWN}
+spec: {domainName: team, zoneRef: {name: example-org}, delegations: [{records: [{pattern: '*'}]}]}
+";
+    let delegation = "
+apiVersion: kubi.zone/v1alpha1
+kind: Record
+metadata: {name: team-ns, namespace: OWN}
+spec: {domainName: team.example.org., zoneRef: {name: example-org}, type: NS, rdata: ns1.team.example.org.}
+";
+    let address = "
+apiVersion: kubi.zone/v1alpha1
+kind: Record
+metadata: {name: ns1, namespace: OWN}
+spec: {domainName: ns1, zoneRef: {name: team}, type: A, rdata: 192.0.2.53}
+";
+    stage.create(ZONE).await;
+    stage.create(sub).await;
+    stage.create(delegation).await;
+    stage
+        .shows("record/team-ns", &["Accepted: True TargetMissing"])
+        .await;
+    stage.create(address).await;
+    stage
+        .shows("record/team-ns", &["Accepted: True Accepted"])
+        .await;
+    let glue = [
+        "team.example.org. 360 IN NS ns1.team.example.org.",
+        "ns1.team.example.org. 360 IN A 192.0.2.53",
+    ];
+    stage.serves("example.org.", &glue).await;
+}
+
+async fn a_full_name_beside_a_reference_to_nothing_is_served_and_told(mut stage: Stage) {
+    stage.run();
+    let zone = "
+apiVersion: kubi.zone/v1alpha1
+kind: Zone
+metadata: {name: example-net, namespace: OWN}
+spec: {domainName: example.net., zoneRef: {name: nothing}, delegations: []}
+";
+    stage.create(zone).await;
+    stage
+        .shows(
+            "zone/example-net",
+            &[
+                "fqdn: example.net.",
+                "Accepted: False ParentNotFound",
+                "Published: True Served",
+            ],
+        )
+        .await;
+}
+
+async fn a_relative_name_that_looks_full_is_concatenated_and_told(mut stage: Stage) {
+    stage.run();
+    stage.create(ZONE).await;
+    let record = "
+apiVersion: kubi.zone/v1alpha1
+kind: Record
+metadata: {name: www, namespace: OWN}
+spec: {domainName: www.example.org, zoneRef: {name: example-org}, type: A, rdata: 192.0.2.1}
+";
+    stage.create(record).await;
+    stage
+        .shows(
+            "record/www",
+            &[
+                "fqdn: www.example.org.example.org.",
+                "Accepted: True LooksFull",
+                "Published: True Served",
+            ],
+        )
         .await;
 }
 

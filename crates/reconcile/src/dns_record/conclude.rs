@@ -59,6 +59,8 @@ pub struct Report<'a> {
     pub owner: &'a OwnerId,
     /// The Secret of the zone that was asked.
     pub secret: &'a str,
+    /// What the provider calls that zone, if it was reached.
+    pub zone: &'a str,
     /// Whether the record has arrived there, and is nowhere else.
     pub arrived: bool,
     /// Whether an earlier pass wrote and could not say so.
@@ -112,6 +114,9 @@ pub fn conclude(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Concl
     if let Some(place) = found.place {
         place.write(&mut status, report, view);
     }
+    if let Some(zone) = found.may_hold {
+        status.zone_id.get_or_insert(zone);
+    }
     let mut release = view.deleting && found.outcome == Outcome::Clean;
     let mut next = next(&found.outcome, pace, report.wait);
     let mut left_behind = None;
@@ -153,6 +158,13 @@ pub(super) struct Failed {
     pub(super) stuck: bool,
 }
 
+impl Failed {
+    /// Whether it was a write in vain. A provider that asks for time has not refused one.
+    fn counts(self) -> bool {
+        self.attempt != Attempt::None && !matches!(self.retry, Retry::After(_))
+    }
+}
+
 const ON_CHANGE: Outcome = Outcome::Failed(Failed {
     retry: Retry::OnChange,
     attempt: Attempt::None,
@@ -169,6 +181,8 @@ struct Found {
     outcome: Outcome,
     findings: Vec<Finding>,
     place: Option<PlaceFound>,
+    /// The zone that a write may have reached.
+    may_hold: Option<String>,
 }
 
 /// The zone that a record is published in.
@@ -181,22 +195,10 @@ struct PlaceFound {
 
 impl Found {
     fn new(view: &DnsRecordView, report: &Report<'_>, pace: &Pace) -> Found {
-        let blocked = |why| Found {
-            outcome: ON_CHANGE,
-            findings: finding::failed(why),
-            place: None,
-        };
-        let stuck = |why| Found {
-            outcome: STUCK,
-            findings: finding::failed(finding::stuck(why, view)),
-            place: None,
-        };
+        let blocked = |why| Found::of(ON_CHANGE, finding::failed(why));
+        let stuck = |why| Found::of(STUCK, finding::failed(finding::stuck(why, view)));
         if view.abandoned && view.deleting {
-            return Found {
-                outcome: Outcome::Clean,
-                findings: Vec::new(),
-                place: None,
-            };
+            return Found::of(Outcome::Clean, Vec::new());
         }
         let claim = match &view.claim {
             Ok(claim) => claim,
@@ -246,33 +248,40 @@ impl Found {
         }
     }
 
+    fn of(outcome: Outcome, findings: Vec<Finding>) -> Found {
+        Found {
+            outcome,
+            findings,
+            place: None,
+            may_hold: None,
+        }
+    }
+
     fn failed(failure: &Failure, view: &DnsRecordView, report: &Report<'_>) -> Found {
         let zone = view.status.zone_id.clone();
         let named = view.provider.as_ref().ok();
         let named = named.and_then(|it| it.access.place.as_ref().map(|place| place.zone.clone()));
         let zone = named.or(zone).unwrap_or_default();
         let why = finding::failure(failure, report.secret, &zone);
+        let outcome = Outcome::Failed(Failed {
+            retry: failure.retry,
+            attempt: failure.attempt,
+            stuck: failure.way,
+        });
+        let findings = finding::failed(if failure.way {
+            finding::stuck(why, view)
+        } else {
+            why
+        });
+        let unclear = failure.attempt == Attempt::Unclear;
         Found {
-            outcome: Outcome::Failed(Failed {
-                retry: failure.retry,
-                attempt: failure.attempt,
-                stuck: failure.way,
-            }),
-            findings: finding::failed(if failure.way {
-                finding::stuck(why, view)
-            } else {
-                why
-            }),
-            place: None,
+            may_hold: unclear.then(|| report.zone.to_owned()),
+            ..Found::of(outcome, findings)
         }
     }
 
     fn looked(view: &DnsRecordView, verdict: &Verdict, report: &Report<'_>, pace: &Pace) -> Found {
-        let with = |outcome, findings| Found {
-            outcome,
-            findings,
-            place: None,
-        };
+        let with = Found::of;
         let mut found = match &verdict.work {
             Work::Held {
                 hash,
@@ -338,11 +347,7 @@ impl Found {
                 finding::synchronised(Status::True, finding::success()),
             ],
         };
-        Found {
-            outcome: Outcome::Clean,
-            findings,
-            place: None,
-        }
+        Found::of(Outcome::Clean, findings)
     }
 }
 
@@ -372,7 +377,7 @@ fn counted(view: &DnsRecordView, report: &Report<'_>, outcome: &Outcome) -> i64 
         Outcome::Wrote if anew => 1,
         Outcome::Wrote => view.writes() + 1,
         Outcome::Contested => view.writes(),
-        Outcome::Failed(failed) => view.writes() + i64::from(failed.attempt != Attempt::None),
+        Outcome::Failed(failed) => view.writes() + i64::from(failed.counts()),
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn deleting() -> Why {
 
 pub(super) fn exhausted(limit: u32) -> Why {
     let message = format!(
-        "reached write limit to the DNS provider for the same generation of record: it was written {limit} times in a row and still is not as wanted; find out who changes it back, then change the spec"
+        "reached write limit to the DNS provider for the same generation of record: it was written {limit} times in a row and still is not as wanted; find out who changes or refuses it, then change the spec"
     );
     (Reason::WriteLimitReached, message)
 }

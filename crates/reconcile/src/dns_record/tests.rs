@@ -259,6 +259,7 @@ fn concluded_after(
         refused: &[],
         owner: &owner,
         secret: "dns",
+        zone: "Z1",
         arrived: true,
         unreported,
         contested: None,
@@ -386,6 +387,7 @@ fn a_record_may_go_after_a_clean_look_alone() {
     // C4, P6.
     let mut view = view(status("False/ProviderEndpointsDeletion", 60, "4s", 1));
     view.deleting = true;
+    view.status.zone_id = Some("Z1".to_owned());
     let cases = [
         (looked(Work::Nothing), true),
         (looked(Work::Write), false),
@@ -431,6 +433,7 @@ fn the_other_writer_is_named_and_left_alone_for_a_while() {
         refused: &[],
         owner: &owner,
         secret: "dns",
+        zone: "Z1",
         arrived: true,
         unreported: false,
         contested: Some("owner rival"),
@@ -449,6 +452,18 @@ fn the_other_writer_is_named_and_left_alone_for_a_while() {
         ready.message
     );
     assert_eq!(status.write_counter, Some(0));
+}
+
+#[test]
+fn a_provider_that_asks_for_time_is_not_written_to_in_vain() {
+    // C7: also where a part of a batch may have been written.
+    let view = view(status("False/AwaitingValidation", 60, "4s", 19));
+    let throttled = Failure {
+        attempt: Attempt::Unclear,
+        ..Failure::of(&Error::Throttled { after: WAIT })
+    };
+    let conclusion = concluded(&view, &Answer::Failed(throttled), &PACE, false);
+    assert_eq!(conclusion.status.expect("news").write_counter, Some(19));
 }
 
 #[test]

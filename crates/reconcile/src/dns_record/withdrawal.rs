@@ -1,6 +1,8 @@
 //! What becomes of a record that is being deleted and cannot be withdrawn (P6).
 //!
 //! ```text
+//!                     never let in ──► goes: nothing of it is anywhere
+//!                   │
 //!                     published in a Zone of this cluster ──► goes: it owns its Records, and they go with it
 //! nothing reaches ──┤
 //! its zone            its namespace is being deleted ──► a minute ──► goes, and what it leaves behind is told
@@ -59,6 +61,9 @@ pub(super) fn end(view: &DnsRecordView, failed: Failed, waited: Duration) -> End
     }
     let left = GRACE.saturating_sub(waited);
     let over = left.is_zero();
+    if failed.stuck && view.status.was_never_let_in() {
+        return End::Goes;
+    }
     if view.in_cluster && (failed.stuck || over && failed.retry != Retry::OnChange) {
         return End::Goes;
     }

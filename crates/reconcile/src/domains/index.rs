@@ -10,7 +10,7 @@ use api::domain_verification::DomainVerificationSpec;
 use api::parse::domain_verification as parsed;
 use api::parse::target::Target;
 use api::well_known::{annotation, field_manager, label};
-use api::{ConditionType, Decoded, DomainVerification, Status, Zone, ZoneKey, condition, problem};
+use api::{ConditionType, Decoded, DomainVerification, Reason, Zone, ZoneKey, condition, problem};
 use dns::Name;
 use jiff::Timestamp;
 use kube::Resource as _;
@@ -509,13 +509,15 @@ impl Domains {
         }
     }
 
-    /// The name of a Zone, if it stands and the managed domain is in it.
+    /// The name of a Zone, if it stands and the managed domain is in it. One that is refused for anything but its standing is in
+    /// force all the same.
     fn has_managed(&self, zone: &Zone) -> Option<Name> {
         let status = zone.status.as_ref()?;
         let accepted = condition::find(&status.conditions, ConditionType::Accepted)?;
         let name = Name::parse(status.fqdn.as_deref()?).ok()?;
-        let stands =
-            accepted.status == Status::True.as_str() && zone.meta().deletion_timestamp.is_none();
+        let overruled = [Reason::NotDelegated, Reason::Conflicted].map(Reason::as_str);
+        let stands = !overruled.contains(&accepted.reason.as_str())
+            && zone.meta().deletion_timestamp.is_none();
         (stands && self.managed.domain.is_at_or_below(&name)).then_some(name)
     }
 

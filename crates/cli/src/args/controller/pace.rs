@@ -48,8 +48,9 @@ pub(crate) struct Pace {
 pub(crate) enum Retry {
     /// What may go away by itself: timeouts, throttling, servers that are down.
     Transient,
-    /// Nothing: a record that has failed waits until it or its Secret changes. Zones at providers are
-    /// read all the same, once in every requeue time, for the sake of the other records.
+    /// Nothing: a record that has failed waits until it, its Secret or the health of its targets
+    /// changes, or this program starts anew. Zones at providers are read all the same, once in every
+    /// requeue time, for the sake of the other records.
     Never,
 }
 
@@ -58,7 +59,7 @@ impl Pace {
     pub(crate) fn warning(&self) -> Option<&'static str> {
         (self.valid_for >= self.requeue_time).then_some(
             "--valid-for is not shorter than --requeue-time: a record that is due again is still \
-             believed, so it is read back only when --valid-for is over; make --valid-for shorter",
+             believed and not looked at, until --valid-for is over; make --valid-for shorter",
         )
     }
 }

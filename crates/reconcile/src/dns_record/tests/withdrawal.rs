@@ -137,6 +137,39 @@ fn what_a_record_owns_in_this_cluster_goes_with_it() {
 }
 
 #[test]
+fn what_was_never_let_in_goes_at_once() {
+    let refused = |status: Value| DnsRecordView {
+        ending: None,
+        status: serde_json::from_value(status).expect("a status"),
+        ..deleted()
+    };
+    let cases = [
+        (json!({ "writeCounter": 2 }), true),
+        (json!({ "writeCounter": 2, "zoneID": "Z1" }), false),
+        // It may have been written just before this process started.
+        (json!({}), false),
+    ];
+    for (status, goes) in cases {
+        let conclusion = after(0, &refused(status.clone()), &Answer::Unasked);
+        assert_eq!(conclusion.release, goes, "{status}");
+        assert_eq!(conclusion.left_behind, None, "{status}");
+    }
+}
+
+#[test]
+fn a_write_of_which_nobody_knows_what_became_may_be_there() {
+    for (error, zone) in [
+        (Error::Unclear("reset".into()), Some("Z1")),
+        (Error::Denied("no".into()), None),
+    ] {
+        let live = view(json!({}));
+        let status = after(0, &live, &failed(&error)).status.expect("news");
+        assert_eq!(status.zone_id.as_deref(), zone, "{error}");
+        assert_eq!(status.was_never_let_in(), zone.is_none(), "{error}");
+    }
+}
+
+#[test]
 fn many_names_are_counted_and_not_told_one_by_one() {
     let endpoint = |index: usize| json!({ "dnsName": format!("a{index:02}.example.org"), "recordType": "A", "targets": ["192.0.2.1"] });
     let endpoints: Vec<Value> = (0..23).map(endpoint).collect();

@@ -320,6 +320,34 @@ fn a_managed_host_leads_to_its_ingress_for_as_long_as_there_is_one() {
 }
 
 #[test]
+fn managed_hosts_are_published_in_a_zone_that_is_refused_for_anything_but_its_standing() {
+    // V1, Z2.
+    let guid = Guid::new([7; Guid::BYTES]);
+    let mut object = door(&ingress_of("team", "a", ""), None, &[])
+        .unwrap()
+        .object;
+    object["status"] = json!({ "loadBalancer": { "ingress": [{ "ip": "192.0.2.1" }] } });
+    let cases = [
+        ("ParentNotFound", 1),
+        ("Invalid", 1),
+        ("NotDelegated", 0),
+        ("Conflicted", 0),
+    ];
+    for (reason, made) in cases {
+        let mut domains = domains();
+        domains.apply_ingress(&at("team", "a"), Some(object.clone()), NOW);
+        let mut zone = zone("example.net.");
+        let accepted = &mut zone.status.as_mut().unwrap().conditions[0];
+        accepted.status = "False".to_owned();
+        accepted.reason = reason.to_owned();
+        domains.apply_zone(&api::ZoneKey::new("dns", "apps"), Some(&zone));
+        let host = domains.managed_host(&guid).unwrap();
+        let (writes, _) = decide_host(&host, &managed(), Duration::ZERO, NOW);
+        assert_eq!(writes.len(), made, "{reason}: {writes:?}");
+    }
+}
+
+#[test]
 fn a_record_that_only_looks_like_that_of_a_managed_host_is_somebodys_own() {
     // V1: whoever writes the label does not hand it over.
     let guid = Guid::new([7; Guid::BYTES]);
