@@ -146,12 +146,12 @@ pub(super) fn failure(failure: &Failure, secret: &str, zone: &str) -> Why {
     (Reason::DnsProviderError, message)
 }
 
-/// Why there is nobody to ask.
+/// Why there is nobody to ask, in the peer's words where it has some.
 pub(super) fn trouble(trouble: &Trouble) -> Why {
     let message = match trouble {
-        Trouble::NoDefault => "spec.providerRef: No default provider secret labeled kuadrant.io/default-provider was found; name a Secret, or label one of the namespace kuadrant.io/default-provider=true".to_owned(),
+        Trouble::NoDefault => "No default provider secret labeled kuadrant.io/default-provider was found: spec.providerRef names none; name a Secret, or label one of the namespace kuadrant.io/default-provider=true".to_owned(),
         Trouble::SeveralDefaults(secrets) => format!(
-            "spec.providerRef: Multiple default providers secrets found. Only one expected: {}; name one of them, or take the label from the others",
+            "Multiple default providers secrets found. Only one expected: spec.providerRef names none, and there are {}; name one of them, or take the label from the others",
             secrets.join(", ")
         ),
         Trouble::NoSecret(secret) => format!(
@@ -161,7 +161,7 @@ pub(super) fn trouble(trouble: &Trouble) -> Why {
             format!("Secret {secret}: {}", summary(problems))
         }
         Trouble::NotEnabled(secret, provider) => format!(
-            "Secret {secret}: provider '{provider}' not enabled; start zonewright with --provider {provider}"
+            "provider '{provider}' not enabled: Secret {secret} is of its type; start zonewright with --provider {provider}"
         ),
         Trouble::Outside { secret, domain } => format!(
             "spec.rootHost: is outside the DOMAIN_NAME of Secret {secret}, {domain}; use another host or another Secret"
