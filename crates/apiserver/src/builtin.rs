@@ -14,7 +14,6 @@ pub(crate) mod published;
 
 mod cells;
 mod columns;
-mod decode;
 mod defaults;
 mod definitions;
 mod extensions;
@@ -36,6 +35,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::object::Object;
+use crate::patch::go_word;
 use crate::refusal::{FieldError, Refusal};
 use crate::resource::{Names, Origin, Resource, Scale, Subresources};
 use fields::Fields as _;
@@ -100,9 +100,16 @@ pub(crate) fn changes_generation(resource: &Resource, new: &Object, old: &Object
     differs("spec") || kind == Kind::Deployment && differs("metadata.annotations")
 }
 
-/// The refusal of an object some field of which has the wrong JSON type.
+/// The refusal of an object some field of which has the wrong JSON type: it is not read at all. Code and reason are the API
+/// server's; which field is at fault is told in words of our own.
 pub(crate) fn decode_error(resource: &Resource, object: &Object) -> Option<Refusal> {
-    decode::error(Kind::of(resource)?, object)
+    let (kind, version) = (Kind::of(resource)?, &resource.version);
+    let misfit = wire::normalise(kind.type_meta(), &mut object.clone()).err()?;
+    let (kind, found) = (&resource.names.kind, go_word(&misfit.found));
+    let wire::Misfit { path, wanted, .. } = misfit;
+    Some(Refusal::bad_request(format!(
+        "{kind} in version \"{version}\" cannot be handled as a {kind}: the field {path} is not {wanted}, but {found}"
+    )))
 }
 
 /// Fills in what was left out, as kube-apiserver does after reading an object.
@@ -114,9 +121,7 @@ pub(crate) fn default(resource: &Resource, object: &mut Object) {
 
 /// The object of a kind that has nothing in it; nothing if the kind is not built in.
 pub(crate) fn blank(resource: &Resource) -> Option<Object> {
-    let mut blank = defaults::blank(Kind::of(resource)?);
-    blank.insert("metadata".to_owned(), Value::Object(Object::new()));
-    Some(blank)
+    Kind::of(resource).map(defaults::blank)
 }
 
 /// Whether there is such a kind.

@@ -22,6 +22,7 @@ use k8s_openapi::api::scheduling::v1::PriorityClass;
 use k8s_openapi::api::storage::v1::StorageClass;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use wire::TypeMeta;
 
 use crate::resource::{Origin, Resource, Scope};
 
@@ -60,6 +61,7 @@ kinds! {
 
 /// What is fixed about a kind.
 pub(super) struct Facts {
+    api_version: &'static str,
     pub(super) group: &'static str,
     pub(super) version: &'static str,
     pub(super) kind: &'static str,
@@ -98,6 +100,14 @@ impl Kind {
         found.map(|(kind, _)| *kind)
     }
 
+    /// What its objects say that they are.
+    pub(super) fn type_meta(self) -> TypeMeta<'static> {
+        let Facts {
+            api_version, kind, ..
+        } = self.facts();
+        TypeMeta { api_version, kind }
+    }
+
     pub(super) fn facts(self) -> &'static Facts {
         let found = ALL.iter().find(|(kind, _)| *kind == self);
         found
@@ -133,6 +143,7 @@ where
             .unwrap_or_default()
     };
     Facts {
+        api_version: T::API_VERSION,
         group: T::GROUP,
         version: T::VERSION,
         kind: T::KIND,
