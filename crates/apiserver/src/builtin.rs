@@ -20,7 +20,6 @@ mod extensions;
 mod fields;
 mod kind;
 mod prepare;
-mod structure;
 mod validate;
 mod warnings;
 
@@ -38,6 +37,7 @@ use crate::object::Object;
 use crate::patch::go_word;
 use crate::refusal::{FieldError, Refusal};
 use crate::resource::{Names, Origin, Resource, Scale, Subresources};
+use crate::schema::Schema;
 use fields::Fields as _;
 pub(crate) use kind::Kind;
 
@@ -184,7 +184,7 @@ pub(crate) fn store(resource: &Resource, object: &mut Object) {
 /// Judges a new object, but for its metadata.
 pub(crate) fn validate_create(resource: &Resource, object: &Object) -> Vec<FieldError> {
     let kind = Kind::of(resource);
-    kind.map(|kind| validate::create(kind, object))
+    kind.map(|kind| validate::create((resource, kind), object))
         .unwrap_or_default()
 }
 
@@ -223,7 +223,7 @@ fn resource(kind: Kind) -> Resource {
         },
         scope: facts.scope,
         version: facts.version.to_owned(),
-        schema: Arc::new(structure::read(&definitions::all().inlined(kind))),
+        schema: Arc::new(Schema::of_published(&definitions::all().inlined(kind))),
         openapi: Arc::new(published::of(kind)),
         columns: columns::of(kind).into(),
         selectable_fields: selectable.into(),

@@ -11,9 +11,10 @@ mod node;
 mod problems;
 mod rbac;
 mod service;
-mod shape;
 mod webhook;
 mod workload;
+
+use serde_json::{Value, json};
 
 use super::fields::Fields as _;
 use super::kind::Kind;
@@ -24,7 +25,7 @@ use crate::resource::Resource;
 use problems::Problems;
 
 /// Judges a new object.
-pub(super) fn create(kind: Kind, object: &Object) -> Vec<FieldError> {
+pub(super) fn create((resource, kind): (&Resource, Kind), object: &Object) -> Vec<FieldError> {
     let mut problems = Problems::default();
     finalizers(kind, object, &mut problems);
     match kind {
@@ -48,7 +49,7 @@ pub(super) fn create(kind: Kind, object: &Object) -> Vec<FieldError> {
         Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
             webhook::judge(object, &mut problems);
         }
-        Kind::Stored(_) => shape::judge(kind, object, &mut problems),
+        Kind::Stored(_) => problems.extend(by_type(resource, object)),
         Kind::ServiceAccount | Kind::CustomResourceDefinition => {}
     }
     problems.found()
@@ -65,7 +66,7 @@ pub(super) fn update(
     let mut own = Problems::default();
     let whole = || {
         let mut found = metadata::validate(resource, new);
-        found.extend(create(kind, new));
+        found.extend(create((resource, kind), new));
         found
     };
     match kind {
@@ -77,7 +78,7 @@ pub(super) fn update(
             in_order([
                 changed_metadata(kind, new, old),
                 own.found(),
-                create(kind, new),
+                create((resource, kind), new),
             ])
         }
         Kind::ConfigMap => {
@@ -130,11 +131,8 @@ pub(super) fn update(
             in_order([changed_metadata(kind, new, old), own.found()])
         }
         Kind::ServiceAccount => in_order([changed_metadata(kind, new, old), whole()]),
-        Kind::Stored(_) => {
-            shape::judge(kind, new, &mut own);
-            in_order([changed_metadata(kind, new, old), own.found()])
-        }
-        Kind::PodDisruptionBudget => create(kind, new),
+        Kind::Stored(_) => in_order([changed_metadata(kind, new, old), by_type(resource, new)]),
+        Kind::PodDisruptionBudget => create((resource, kind), new),
         Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => whole(),
         Kind::CustomResourceDefinition => Vec::new(),
     }
@@ -166,6 +164,30 @@ fn changed_metadata(kind: Kind, new: &Object, old: &Object) -> Vec<FieldError> {
 
 fn in_order<const PARTS: usize>(parts: [Vec<FieldError>; PARTS]) -> Vec<FieldError> {
     parts.into_iter().flatten().collect()
+}
+
+/// What a published type requires must be there, and where it lists values no other is taken. What everything has and what
+/// others have found is not asked for.
+fn by_type(resource: &Resource, object: &Object) -> Vec<FieldError> {
+    let mut asked = object.clone();
+    for field in ["apiVersion", "kind", "metadata", "status"] {
+        asked.remove(field);
+    }
+    let mut asked = Value::Object(asked);
+    drop_nothing(&mut asked);
+    resource.schema.validate_keywords(&asked)
+}
+
+/// Drops what Go could not tell from what was left out.
+fn drop_nothing(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(drop_nothing);
+            fields.retain(|_, value| !value.is_null() && value != "" && *value != json!([]));
+        }
+        Value::Array(values) => values.iter_mut().for_each(drop_nothing),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 fn namespace(object: &Object, problems: &mut Problems) {
@@ -214,7 +236,7 @@ fn lease(object: &Object, problems: &mut Problems) {
     ] {
         let number = object
             .at(&format!("spec.{field}"))
-            .and_then(serde_json::Value::as_i64);
+            .and_then(Value::as_i64);
         if let Some(number) = number.filter(|number| *number < least) {
             problems.invalid(&at.field(field), number, detail);
         }
