@@ -33,6 +33,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+pub(crate) use format::is_cidr;
 pub(crate) use keywords::Keywords;
 pub(crate) use rules::{Expression, Rule, Variables};
 
@@ -235,7 +236,6 @@ impl Type {
 fn hides_rules(error: &FieldError) -> bool {
     match error.fault {
         Fault::NotSupported(_)
-        | Fault::NotSupportedText(_)
         | Fault::Required
         | Fault::TooLong
         | Fault::TooMany(_)

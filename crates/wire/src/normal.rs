@@ -60,11 +60,10 @@ pub(super) fn fields(id: MessageId, object: &mut Map<String, Value>) -> Result<(
 fn is_nothing(field: &Field, value: &Value) -> bool {
     match (field.place, value) {
         (_, Value::Null) => true,
-        (Place::List | Place::Map, Value::Array(list)) => list.is_empty(),
-        (Place::List | Place::Map, Value::Object(entries)) => entries.is_empty(),
-        (Place::Value, Value::Array(list)) => list.is_empty(),
-        (Place::Value, value) => *value == zero(field.of),
-        (_, _) => false,
+        (Place::Pointer | Place::Inline, _) => false,
+        (_, Value::Array(list)) => list.is_empty(),
+        (Place::Map, Value::Object(entries)) => entries.is_empty(),
+        (_, value) => *value == zero(field.of),
     }
 }
 
@@ -81,12 +80,14 @@ fn held(field: &Field, value: Value) -> Result<Value, Misfit> {
         }
         (Place::Map, Value::Object(entries)) => {
             let entries = entries.into_iter().map(|(key, value)| {
-                let value = match value {
-                    // Octets that are missing here are empty ones.
-                    Value::Null if field.of == Type::Bytes => "".into(),
-                    value => each(value).map_err(|misfit| misfit.below(format_args!("[{key}]")))?,
-                };
-                Ok((key, value))
+                // Octets that are missing here are empty ones.
+                if value.is_null() && field.of == Type::Bytes {
+                    return Ok((key, "".into()));
+                }
+                match each(value) {
+                    Ok(value) => Ok((key, value)),
+                    Err(misfit) => Err(misfit.below(format_args!("[{key}]"))),
+                }
             });
             entries.collect()
         }
@@ -118,7 +119,6 @@ fn formed(of: Type, value: &Value) -> Option<Value> {
         Type::Int32 => i32::try_from(value.as_i64()?).ok().map(Value::from),
         Type::Int64 => value.as_i64().map(Value::from),
         Type::Double => value.is_number().then(|| value.clone()),
-        Type::Text => text.map(Value::from),
         Type::Bytes => octets(text?).map(Value::from),
         Type::Message(_) => None,
         Type::Special(Special::Raw | Special::SchemaOr(_)) => Some(value.clone()),
@@ -130,7 +130,7 @@ fn formed(of: Type, value: &Value) -> Option<Value> {
         Type::Special(Special::Quantity) if value.is_number() => Some(value.to_string().into()),
         Type::Special(Special::Quantity) => text.filter(|text| is_quantity(text)).map(Value::from),
         Type::Special(Special::IntOrString) if value.is_number() => formed(Type::Int32, value),
-        Type::Special(Special::IntOrString) => text.map(Value::from),
+        Type::Text | Type::Special(Special::IntOrString) => text.map(Value::from),
     }
 }
 

@@ -99,7 +99,7 @@ fn as_octets_tell(value: Value) -> Value {
             let fields = fields.map(|(name, value)| (name, as_octets_tell(value)));
             fields.collect()
         }
-        value => value,
+        value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => value,
     }
 }
 

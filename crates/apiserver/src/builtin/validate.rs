@@ -1,18 +1,12 @@
-//! The rules of each kind, with kube-apiserver's paths and words.
-//!
-//! What pods themselves must look like is judged only as far as a template could never work: no
-//! containers, or containers without a name or an image.
+//! The rules of the kinds that are read here, with kube-apiserver's paths and words. Others keep those of their types.
 
 mod data;
 mod event;
 mod ingress;
-mod network_policy;
-mod node;
 mod problems;
 mod rbac;
 mod service;
 mod webhook;
-mod workload;
 
 use serde_json::{Value, json};
 
@@ -30,22 +24,17 @@ pub(super) fn create((resource, kind): (&Resource, Kind), object: &Object) -> Ve
     finalizers(kind, object, &mut problems);
     match kind {
         Kind::Namespace => namespace(object, &mut problems),
-        Kind::Node => node::judge(object, &mut problems),
         Kind::ConfigMap => data::config_map(object, &mut problems),
         Kind::Event | Kind::NewEvent => event::create(kind, object, &mut problems),
         Kind::Secret => data::secret(object, &mut problems),
         Kind::Service => service::judge(object, &mut problems),
         Kind::Lease => lease(object, &mut problems),
-        Kind::Deployment => workload::deployment(object, &mut problems),
         Kind::ClusterRoleBinding | Kind::RoleBinding => rbac::binding(kind, object, &mut problems),
         Kind::ClusterRole | Kind::Role => rbac::role(kind, object, &mut problems),
-        Kind::IngressClass => ingress::class(object, &mut problems),
         Kind::Ingress => {
             ingress::judge(object, &mut problems);
             ingress::class_annotation(object, &mut problems);
         }
-        Kind::NetworkPolicy => network_policy::judge(object, &mut problems),
-        Kind::PodDisruptionBudget => workload::budget(object, &mut problems),
         Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
             webhook::judge(object, &mut problems);
         }
@@ -73,14 +62,6 @@ pub(super) fn update(
         Kind::Namespace | Kind::ClusterRole | Kind::Role => {
             in_order([whole(), changed_metadata(kind, new, old)])
         }
-        Kind::Node => {
-            node::change(new, old, &mut own);
-            in_order([
-                changed_metadata(kind, new, old),
-                own.found(),
-                create((resource, kind), new),
-            ])
-        }
         Kind::ConfigMap => {
             data::config_map_change(new, old, &mut own);
             in_order([changed_metadata(kind, new, old), own.found(), whole()])
@@ -103,22 +84,9 @@ pub(super) fn update(
             lease(new, &mut own);
             in_order([changed_metadata(kind, new, old), own.found()])
         }
-        Kind::Deployment => {
-            workload::deployment(new, &mut own);
-            own.immutable("spec.selector", new, old);
-            in_order([changed_metadata(kind, new, old), own.found()])
-        }
         Kind::ClusterRoleBinding | Kind::RoleBinding => {
             rbac::binding_change(new, old, &mut own);
             in_order([whole(), changed_metadata(kind, new, old), own.found()])
-        }
-        Kind::IngressClass => {
-            // A text that is not there is an empty one.
-            if new.text("spec.controller") != old.text("spec.controller") {
-                let path = FieldPath::of("spec.controller");
-                own.invalid(&path, new.text("spec.controller"), "field is immutable");
-            }
-            in_order([changed_metadata(kind, new, old), own.found(), whole()])
         }
         Kind::Ingress => {
             finalizers(kind, new, &mut own);
@@ -126,13 +94,8 @@ pub(super) fn update(
             let whole = metadata::validate(resource, new);
             in_order([changed_metadata(kind, new, old), whole, own.found()])
         }
-        Kind::NetworkPolicy => {
-            network_policy::judge(new, &mut own);
-            in_order([changed_metadata(kind, new, old), own.found()])
-        }
         Kind::ServiceAccount => in_order([changed_metadata(kind, new, old), whole()]),
         Kind::Stored(_) => in_order([changed_metadata(kind, new, old), by_type(resource, new)]),
-        Kind::PodDisruptionBudget => create((resource, kind), new),
         Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => whole(),
         Kind::CustomResourceDefinition => Vec::new(),
     }
@@ -141,9 +104,6 @@ pub(super) fn update(
 /// Judges a change of the status.
 pub(super) fn status(kind: Kind, new: &Object, old: &Object) -> Vec<FieldError> {
     let mut own = Problems::default();
-    if kind == Kind::PodDisruptionBudget {
-        return Vec::new();
-    }
     if new.at("status") != old.at("status") {
         if kind == Kind::Ingress {
             service::status_points(new, &mut own);
@@ -202,15 +162,7 @@ fn namespace(object: &Object, problems: &mut Problems) {
 
 /// Most built-in kinds take only finalizers that say whose they are.
 fn finalizers(kind: Kind, object: &Object, problems: &mut Problems) {
-    let anything = [
-        Kind::Event,
-        Kind::Lease,
-        Kind::PodDisruptionBudget,
-        Kind::MutatingWebhookConfiguration,
-        Kind::ValidatingWebhookConfiguration,
-        Kind::CustomResourceDefinition,
-    ];
-    if anything.contains(&kind) {
+    if kind.facts().has("any-finalizer") {
         return;
     }
     let at = FieldPath::of("metadata.finalizers");
@@ -234,9 +186,7 @@ fn lease(object: &Object, problems: &mut Problems) {
         ("leaseDurationSeconds", 1, "must be greater than 0"),
         ("leaseTransitions", 0, "must be greater than or equal to 0"),
     ] {
-        let number = object
-            .at(&format!("spec.{field}"))
-            .and_then(Value::as_i64);
+        let number = object.at(&format!("spec.{field}")).and_then(Value::as_i64);
         if let Some(number) = number.filter(|number| *number < least) {
             problems.invalid(&at.field(field), number, detail);
         }

@@ -1,4 +1,4 @@
-//! Ingresses and their classes.
+//! Ingresses.
 
 use std::net::IpAddr;
 
@@ -6,13 +6,11 @@ use serde_json::Value;
 
 use super::Problems;
 use crate::builtin::fields::Fields as _;
-use crate::metadata::{text, too_long};
+use crate::metadata::text;
 use crate::object::Object;
 use crate::refusal::FieldPath;
 
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
-/// The longest name of a controller: kube-apiserver's own limit.
-const LONGEST_CONTROLLER: usize = 250;
 /// What a path may not contain, so that it cannot mean something else after it was cleaned.
 const BAD_SEQUENCES: [&str; 5] = ["//", "/./", "/../", "%2f", "%2F"];
 const BAD_ENDINGS: [&str; 2] = ["/..", "/."];
@@ -57,64 +55,6 @@ pub(super) fn class_annotation(object: &Object, problems: &mut Problems) {
             annotation,
             detail,
         );
-    }
-}
-
-pub(super) fn class(object: &Object, problems: &mut Problems) {
-    let at = FieldPath::of("spec");
-    let name = object.text("spec.controller");
-    if name.len() > LONGEST_CONTROLLER {
-        problems.extend(vec![too_long(at.field("controller"), LONGEST_CONTROLLER)]);
-    }
-    controller(name, &at.field("controller"), problems);
-    if let Some(reference) = object.at("spec.parameters") {
-        parameters(reference, &at.field("parameters"), problems);
-    }
-}
-
-/// `example.com/path`
-fn controller(name: &str, at: &FieldPath, problems: &mut Problems) {
-    if name.is_empty() {
-        problems.required(at, "");
-        return;
-    }
-    let Some((host, path)) = name
-        .split_once('/')
-        .filter(|(host, path)| !host.is_empty() && !path.is_empty())
-    else {
-        let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-        problems.invalid(at, name, detail);
-        return;
-    };
-    problems.all_invalid(at, host, text::subdomain(host));
-    let allowed =
-        |letter: char| letter.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(letter);
-    if !path.chars().all(allowed) {
-        let form = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
-        problems.invalid(at, path, text::pattern("Invalid path", form, &[]));
-    }
-}
-
-fn parameters(reference: &Value, at: &FieldPath, problems: &mut Problems) {
-    named_object(reference, at, problems);
-    let namespace = reference.at("namespace").and_then(Value::as_str);
-    match (reference.at("scope").and_then(Value::as_str), namespace) {
-        (None, _) => problems.required(&at.field("scope"), ""),
-        (Some("Namespace"), None) => {
-            let detail = "`parameters.scope` is set to 'Namespace'";
-            problems.required(&at.field("namespace"), detail);
-        }
-        (Some("Namespace"), Some(namespace)) => {
-            problems.all_invalid(&at.field("namespace"), namespace, text::label(namespace));
-        }
-        (Some("Cluster"), Some(_)) => {
-            let detail = "`parameters.scope` is set to 'Cluster'";
-            problems.forbidden(&at.field("namespace"), detail);
-        }
-        (Some("Cluster"), None) => {}
-        (Some(other), _) => {
-            problems.unsupported(&at.field("scope"), other, &["Cluster", "Namespace"]);
-        }
     }
 }
 

@@ -6,8 +6,6 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use super::Problems;
-use super::network_policy::{cidr, ip};
-use super::problems::go_struct;
 use crate::builtin::fields::Fields as _;
 use crate::metadata::{label_errors, text};
 use crate::object::Object;
@@ -56,7 +54,7 @@ pub(super) fn status_points(object: &Object, problems: &mut Problems) {
     for (index, point) in object.list(at.as_str()).iter().enumerate() {
         let (at, address, name) = (at.index(index), point.text("ip"), point.text("hostname"));
         if !address.is_empty() {
-            ip(address, &at.field("ip"), problems);
+            problems.ip(&at.field("ip"), address);
         }
         if name.is_empty() {
             continue;
@@ -164,14 +162,9 @@ fn one_port(port: &Value, at: &FieldPath, problems: &mut Problems) {
 
 /// A port of which only protocol and number are told, as the API's own type shows it.
 fn port_shown(protocol: &str, number: i64) -> String {
-    go_struct(&[
-        ("Name", "\"\"".to_owned()),
-        ("Protocol", Value::from(protocol).to_string()),
-        ("AppProtocol", "null".to_owned()),
-        ("Port", number.to_string()),
-        ("TargetPort", "0".to_owned()),
-        ("NodePort", "0".to_owned()),
-    ])
+    format!(
+        r#"{{"Name":"","Protocol":"{protocol}","AppProtocol":null,"Port":{number},"TargetPort":0,"NodePort":0}}"#
+    )
 }
 
 fn affinity(object: &Object, at: &FieldPath, problems: &mut Problems) {
@@ -215,7 +208,7 @@ fn addresses(object: &Object, at: &FieldPath, problems: &mut Problems) {
     }
     for (index, address) in all.iter().enumerate() {
         if *address != "None" {
-            ip(address, &at_all.index(index), problems);
+            problems.ip(&at_all.index(index), address);
         }
     }
     if all.len() > 2 {
@@ -241,7 +234,7 @@ fn families(object: &Object, at: &FieldPath, problems: &mut Problems) {
 }
 
 fn external_address(address: &str, at: &FieldPath, problems: &mut Problems) {
-    let Some(parsed) = ip(address, at, problems) else {
+    let Some(parsed) = problems.ip(at, address) else {
         return;
     };
     let (link_local, link_multicast) = match parsed {
@@ -282,7 +275,7 @@ fn load_balancer(object: &Object, at: &FieldPath, problems: &mut Problems) {
         problems.forbidden(&at_ranges, ONLY_LOAD_BALANCER);
     }
     for (index, range) in ranges.into_iter().enumerate() {
-        cidr(range.trim(), &at_ranges.index(index), problems);
+        problems.cidr(&at_ranges.index(index), range.trim());
     }
     if !balanced {
         for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
