@@ -20,6 +20,7 @@ mod extensions;
 mod fields;
 mod kind;
 mod prepare;
+mod rows;
 mod validate;
 mod warnings;
 
@@ -143,13 +144,7 @@ pub(crate) fn warnings(resource: &Resource, object: &Object, is_new: bool) -> Ve
     match Kind::of(resource) {
         Some(Kind::Service) => warnings::service(object),
         Some(Kind::Ingress) if is_new => warnings::ingress(object),
-        Some(kind) => kind
-            .facts()
-            .told
-            .iter()
-            .copied()
-            .map(str::to_owned)
-            .collect(),
+        Some(kind) => kind.facts().told.into_iter().map(str::to_owned).collect(),
         None => Vec::new(),
     }
 }

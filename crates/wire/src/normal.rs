@@ -44,12 +44,19 @@ pub(super) fn fields(id: MessageId, object: &mut Map<String, Value>) -> Result<(
             fields(inner, object)?;
             continue;
         }
-        let sent = object.remove(field.name).unwrap_or_default();
-        if sent.is_null() && field.is_left_out() {
+        let place = object.get_mut(field.name);
+        let sent = place.as_ref().is_some_and(|value| !value.is_null());
+        if !sent && field.is_left_out() {
+            object.remove(field.name);
             continue;
         }
-        let value = held(field, sent).map_err(|misfit| misfit.below(field.name))?;
-        if !(field.is_left_out() && is_nothing(field, &value)) {
+        let value = place.map(Value::take).unwrap_or_default();
+        let value = held(field, value).map_err(|misfit| misfit.below(field.name))?;
+        if field.is_left_out() && is_nothing(field, &value) {
+            object.remove(field.name);
+        } else if let Some(place) = object.get_mut(field.name) {
+            *place = value;
+        } else {
             object.insert(field.name.to_owned(), value);
         }
     }

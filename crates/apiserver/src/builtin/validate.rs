@@ -16,6 +16,7 @@ use crate::metadata::{self, text};
 use crate::object::Object;
 use crate::refusal::{FieldError, FieldPath};
 use crate::resource::Resource;
+pub(super) use ingress::CLASS_ANNOTATION;
 use problems::Problems;
 
 /// Judges a new object.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::builtin::definitions;
 use crate::builtin::fields::{Fields as _, Fill as _};
+use crate::builtin::rows;
 use crate::object::Object;
 
 /// A value for a field that was left out.
@@ -99,14 +100,8 @@ fn may_change(image: &str) -> bool {
 
 fn read() -> HashMap<String, Vec<Rule>> {
     let mut all: HashMap<String, Vec<Rule>> = HashMap::new();
-    let mut name = "";
-    let table = include_str!("../defaults.txt").lines();
-    for line in table.filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        if line.starts_with(' ') {
-            all.entry(name.to_owned()).or_default().push(rule(line));
-        } else {
-            name = line;
-        }
+    for (name, line) in rows::of(include_str!("../defaults.txt")) {
+        all.entry(name.to_owned()).or_default().push(rule(line));
     }
     for (name, definition) in definitions::all().types() {
         let properties = definition.get("properties").and_then(Value::as_object);

@@ -10,7 +10,8 @@ use crate::metadata::text;
 use crate::object::Object;
 use crate::refusal::FieldPath;
 
-const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
+/// The older way to name a class.
+pub(in crate::builtin) const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
 /// What a path may not contain, so that it cannot mean something else after it was cleaned.
 const BAD_SEQUENCES: [&str; 5] = ["//", "/./", "/../", "%2f", "%2F"];
 const BAD_ENDINGS: [&str; 2] = ["/..", "/."];
@@ -43,18 +44,12 @@ pub(super) fn judge(object: &Object, problems: &mut Problems) {
 /// The older way to name a class may not contradict the younger one.
 pub(super) fn class_annotation(object: &Object, problems: &mut Problems) {
     let class = object.at("spec.ingressClassName").and_then(Value::as_str);
-    let mut annotations = object.entries("metadata.annotations");
-    let annotation = annotations.find(|(key, _)| *key == CLASS_ANNOTATION);
-    let annotation = annotation.and_then(|(_, value)| value.as_str());
-    if let (Some(class), Some(annotation)) = (class, annotation)
+    if let (Some(class), Some(annotation)) = (class, object.annotation(CLASS_ANNOTATION))
         && class != annotation
     {
+        let at = FieldPath::of("annotations").field(CLASS_ANNOTATION);
         let detail = "must match `ingressClassName` when both are specified";
-        problems.invalid(
-            &FieldPath::of("annotations").field(CLASS_ANNOTATION),
-            annotation,
-            detail,
-        );
+        problems.invalid(&at, annotation, detail);
     }
 }
 
@@ -127,12 +122,8 @@ fn path(path: &Value, at: &FieldPath, problems: &mut Problems) {
             problems.unsupported(&at.field("pathType"), other, &kinds);
         }
     }
-    let nothing = Value::Null;
-    backend(
-        path.at("backend").unwrap_or(&nothing),
-        &at.field("backend"),
-        problems,
-    );
+    let below = path.at("backend").unwrap_or(&Value::Null);
+    backend(below, &at.field("backend"), problems);
 }
 
 fn backend(backend: &Value, at: &FieldPath, problems: &mut Problems) {

@@ -79,6 +79,11 @@ impl Problems {
         }
     }
 
+    /// The same for a field of an object.
+    pub(super) fn listed(&mut self, object: &Object, path: &str, supported: &[&str]) {
+        self.one_of(&FieldPath::of(path), object.at(path), supported);
+    }
+
     /// An address, if the text is one.
     pub(super) fn ip(&mut self, at: &FieldPath, text: &str) -> Option<IpAddr> {
         let parsed = text.parse().ok();

@@ -24,7 +24,7 @@ pub(super) fn judge(object: &Object, problems: &mut Problems) {
         object.at("spec.selector"),
         &at.field("selector"),
     ));
-    affinity(object, &at, problems);
+    affinity(object, problems);
     if object.text("spec.type") != "ExternalName" {
         addresses(object, &at, problems);
     }
@@ -167,13 +167,8 @@ fn port_shown(protocol: &str, number: i64) -> String {
     )
 }
 
-fn affinity(object: &Object, at: &FieldPath, problems: &mut Problems) {
-    let kinds = ["ClientIP", "None"];
-    problems.one_of(
-        &at.field("sessionAffinity"),
-        object.at("spec.sessionAffinity"),
-        &kinds,
-    );
+fn affinity(object: &Object, problems: &mut Problems) {
+    problems.listed(object, "spec.sessionAffinity", &["ClientIP", "None"]);
     let path = "spec.sessionAffinityConfig.clientIP.timeoutSeconds";
     let seconds = object.at(path).and_then(Value::as_i64);
     if object.text("spec.sessionAffinity") == "ClientIP"
@@ -226,11 +221,7 @@ fn families(object: &Object, at: &FieldPath, problems: &mut Problems) {
         }
     }
     let policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
-    problems.one_of(
-        &at.field("ipFamilyPolicy"),
-        object.at("spec.ipFamilyPolicy"),
-        &policies,
-    );
+    problems.listed(object, "spec.ipFamilyPolicy", &policies);
 }
 
 fn external_address(address: &str, at: &FieldPath, problems: &mut Problems) {
@@ -284,11 +275,8 @@ fn load_balancer(object: &Object, at: &FieldPath, problems: &mut Problems) {
             }
         }
     } else if let Some(class) = object.at("spec.loadBalancerClass").and_then(Value::as_str) {
-        problems.all_invalid(
-            &at.field("loadBalancerClass"),
-            class,
-            text::qualified_name(class),
-        );
+        let at = at.field("loadBalancerClass");
+        problems.all_invalid(&at, class, text::qualified_name(class));
     }
 }
 
@@ -307,15 +295,9 @@ fn traffic(object: &Object, at: &FieldPath, problems: &mut Problems) {
         }
         external => problems.one_of(&path, external, &policies),
     }
-    let internal = object.at("spec.internalTrafficPolicy");
-    problems.one_of(&at.field("internalTrafficPolicy"), internal, &policies);
+    problems.listed(object, "spec.internalTrafficPolicy", &policies);
     let distributions = ["PreferClose", "PreferSameZone", "PreferSameNode"];
-    let distribution = object.at("spec.trafficDistribution");
-    problems.one_of(
-        &at.field("trafficDistribution"),
-        distribution,
-        &distributions,
-    );
+    problems.listed(object, "spec.trafficDistribution", &distributions);
 }
 
 fn address_change(new: &Object, old: &Object, problems: &mut Problems) {
