@@ -14,14 +14,13 @@ pub(crate) mod published;
 
 mod cells;
 mod columns;
-mod decode;
 mod defaults;
 mod definitions;
 mod extensions;
 mod fields;
 mod kind;
 mod prepare;
-mod structure;
+mod rows;
 mod validate;
 mod warnings;
 
@@ -36,8 +35,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::object::Object;
+use crate::patch::go_word;
 use crate::refusal::{FieldError, Refusal};
 use crate::resource::{Names, Origin, Resource, Scale, Subresources};
+use crate::schema::Schema;
 use fields::Fields as _;
 pub(crate) use kind::Kind;
 
@@ -66,43 +67,47 @@ pub(crate) fn selected(resource: &Resource, object: &Object, field: &str) -> Opt
     let text = |path: &str| Some(object.text(path).to_owned());
     match (kind, field) {
         (_, "metadata.name" | "metadata.namespace") => text(field),
-        (Kind::Node, "spec.unschedulable") => Some(object.truth(field).to_string()),
         (Kind::Event, "source") => match object.text("source.component") {
             "" => text("reportingComponent"),
             component => Some(component.to_owned()),
         },
-        (kind, field) if kind.facts().selectable.contains(&field) => text(field),
-        (_, _) => None,
+        (kind, field) => {
+            let mut known = kind.facts().selectable.iter();
+            let (_, nothing) = known.find(|(name, _)| *name == field)?;
+            let value = object.at(field);
+            Some(value.map_or_else(|| (*nothing).to_owned(), |value| cells::text(Some(value))))
+        }
     }
 }
 
 /// Whether `metadata.generation` counts the changes of a kind's objects.
 pub(crate) fn has_generation(resource: &Resource) -> bool {
-    Kind::of(resource).is_some_and(|kind| kind.facts().generation)
+    Kind::of(resource).is_some_and(|kind| kind.facts().has("generation"))
 }
 
 /// Whether a change is one that `metadata.generation` counts: one of what is asked for, not of what
 /// was found. Compares what came out of [`prepare_update`].
 pub(crate) fn changes_generation(resource: &Resource, new: &Object, old: &Object) -> bool {
-    let Some(kind) = Kind::of(resource).filter(|kind| kind.facts().generation) else {
+    let Some(kind) = Kind::of(resource).filter(|kind| kind.facts().has("generation")) else {
         return false;
     };
     let differs = |path: &str| new.at(path) != old.at(path);
-    if let Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration = kind {
-        return differs("webhooks");
-    }
-    if let Kind::Stored(_) = kind {
-        let asked = |field: &&String| !matches!(field.as_str(), "metadata" | "status");
-        let mut fields = new.keys().chain(old.keys()).filter(asked);
-        return fields.any(|field| differs(field));
-    }
-    // Controllers of Deployments read annotations.
-    differs("spec") || kind == Kind::Deployment && differs("metadata.annotations")
+    let asked = |field: &&String| !matches!(field.as_str(), "metadata" | "status");
+    let mut fields = new.keys().chain(old.keys()).filter(asked);
+    fields.any(|field| differs(field))
+        || kind.facts().has("annotations") && differs("metadata.annotations")
 }
 
-/// The refusal of an object some field of which has the wrong JSON type.
+/// The refusal of an object some field of which has the wrong JSON type: it is not read at all. Code and reason are the API
+/// server's; which field is at fault is told in words of our own.
 pub(crate) fn decode_error(resource: &Resource, object: &Object) -> Option<Refusal> {
-    decode::error(Kind::of(resource)?, object)
+    let (kind, version) = (Kind::of(resource)?, &resource.version);
+    let misfit = wire::normalise(kind.type_meta(), &mut object.clone()).err()?;
+    let (kind, found) = (&resource.names.kind, go_word(&misfit.found));
+    let wire::Misfit { path, wanted, .. } = misfit;
+    Some(Refusal::bad_request(format!(
+        "{kind} in version \"{version}\" cannot be handled as a {kind}: the field {path} is not {wanted}, but {found}"
+    )))
 }
 
 /// Fills in what was left out, as kube-apiserver does after reading an object.
@@ -114,9 +119,7 @@ pub(crate) fn default(resource: &Resource, object: &mut Object) {
 
 /// The object of a kind that has nothing in it; nothing if the kind is not built in.
 pub(crate) fn blank(resource: &Resource) -> Option<Object> {
-    let mut blank = defaults::blank(Kind::of(resource)?);
-    blank.insert("metadata".to_owned(), Value::Object(Object::new()));
-    Some(blank)
+    Kind::of(resource).map(defaults::blank)
 }
 
 /// Whether there is such a kind.
@@ -141,13 +144,9 @@ pub(crate) fn warnings(resource: &Resource, object: &Object, is_new: bool) -> Ve
     match Kind::of(resource) {
         Some(Kind::Service) => warnings::service(object),
         Some(Kind::Ingress) if is_new => warnings::ingress(object),
-        Some(_) | None => Vec::new(),
+        Some(kind) => kind.facts().told.into_iter().map(str::to_owned).collect(),
+        None => Vec::new(),
     }
-}
-
-/// Whether a new object of the kind may bring its status along: a node announces what it is.
-pub(crate) fn brings_status(resource: &Resource) -> bool {
-    Kind::of(resource) == Some(Kind::Node)
 }
 
 /// Takes away what a new object may not bring and adds what it must have.
@@ -179,13 +178,8 @@ pub(crate) fn store(resource: &Resource, object: &mut Object) {
 /// Judges a new object, but for its metadata.
 pub(crate) fn validate_create(resource: &Resource, object: &Object) -> Vec<FieldError> {
     let kind = Kind::of(resource);
-    kind.map(|kind| validate::create(kind, object))
+    kind.map(|kind| validate::create((resource, kind), object))
         .unwrap_or_default()
-}
-
-/// Whether a kind judges no metadata itself: then what it has to say comes before what holds for all.
-pub(crate) fn leaves_metadata(resource: &Resource) -> bool {
-    Kind::of(resource) == Some(Kind::PodDisruptionBudget)
 }
 
 /// Judges a change of an object or of its `subresource` by the rules of the kind, those on metadata among them.
@@ -205,7 +199,8 @@ pub(crate) fn validate_update(
 fn resource(kind: Kind) -> Resource {
     let facts = kind.facts();
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    let selectable: Vec<String> = owned(&facts.selectable);
+    let selectable = facts.selectable.iter();
+    let selectable: Vec<String> = selectable.map(|(field, _)| (*field).to_owned()).collect();
     Resource {
         names: Names {
             group: facts.group.to_owned(),
@@ -218,13 +213,13 @@ fn resource(kind: Kind) -> Resource {
         },
         scope: facts.scope,
         version: facts.version.to_owned(),
-        schema: Arc::new(structure::read(&definitions::all().inlined(kind))),
+        schema: Arc::new(Schema::of_published(&definitions::all().inlined(kind))),
         openapi: Arc::new(published::of(kind)),
         columns: columns::of(kind).into(),
         selectable_fields: selectable.into(),
         subresources: Subresources {
-            status: facts.status,
-            scale: facts.scale.then(|| Arc::new(Scale::of_workload())),
+            status: facts.has("status"),
+            scale: facts.has("scale").then(|| Arc::new(Scale::of_workload())),
         },
         deprecation: facts.deprecation.map(str::to_owned),
         has_siblings: false,

@@ -33,6 +33,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+pub(crate) use format::is_cidr;
 pub(crate) use keywords::Keywords;
 pub(crate) use rules::{Expression, Rule, Variables};
 
@@ -148,6 +149,11 @@ impl Schema {
         }
     }
 
+    /// Reads the schema of a published type, which is one that holds.
+    pub(crate) fn of_published(schema: &Value) -> Self {
+        schema.as_object().map(read::schema).unwrap_or_default()
+    }
+
     /// Drops fields that the schema does not know, and nulls that it does not allow and has no default for.
     ///
     /// Returns the paths of unknown fields in the order in which strict field validation lists them.
@@ -168,6 +174,11 @@ impl Schema {
         errors.extend(embedded::judge(self, new));
         errors.extend(lists::judge(self, new, old));
         self.validate_rules(new, old, errors)
+    }
+
+    /// Judges a value by its keywords alone: types, fields that are required, values that are listed.
+    pub(crate) fn validate_keywords(&self, value: &Value) -> Vec<FieldError> {
+        keywords::judge(self, value, None, &FieldPath::root())
     }
 
     /// Judges an update through `/status`: the keywords of nothing but the status, and all rules.
@@ -225,7 +236,6 @@ impl Type {
 fn hides_rules(error: &FieldError) -> bool {
     match error.fault {
         Fault::NotSupported(_)
-        | Fault::NotSupportedText(_)
         | Fault::Required
         | Fault::TooLong
         | Fault::TooMany(_)

@@ -407,7 +407,7 @@ fn shown(message: &Message, mut object: Object) -> Value {
 }
 
 /// What JSON shows for a field that holds nothing. Nothing that is a message comes here, but lists.
-fn zero(of: Type) -> Value {
+pub(super) fn zero(of: Type) -> Value {
     match of {
         Type::Bool | Type::Special(Special::SchemaOr(Alternative::Bool)) => false.into(),
         Type::Int32 | Type::Int64 | Type::Double | Type::Special(Special::IntOrString) => 0.into(),

@@ -5,6 +5,8 @@
 //! every kind looks like, so there is no code for any of them; which zeros are written, and in which order, is as Go does
 //! it, octet for octet.
 //!
+//! The same facts say what Go makes of JSON that somebody else has written: see [`normalise`].
+//!
 //! The border: octets and JSON go in and out. Which of the two a client gets, and whether an object may be what it is, is
 //! decided by the API.
 //!
@@ -16,6 +18,7 @@
 mod decode;
 mod encode;
 mod facts;
+mod normal;
 
 use std::fmt;
 
@@ -24,6 +27,7 @@ use serde_json::{Map, Value, json};
 
 use decode::{Fields, Reader};
 use facts::FACTS;
+pub use normal::Misfit;
 
 /// What every body begins with.
 const PREFIX: [u8; 4] = *b"k8s\0";
@@ -147,6 +151,13 @@ pub fn encode(object: &Value) -> Option<Vec<u8>> {
     };
     let id = FACTS.kind(of.api_version, of.kind)?;
     Some(enveloped(of, |octets| encode::message(octets, id, object)))
+}
+
+/// Gives an object the form that Go gives it: without what Go leaves out, with what it always writes. Of a kind that is not
+/// known nothing changes. Of one that has a field of another type than its kind says, the rest is lost.
+pub fn normalise(of: TypeMeta<'_>, object: &mut Map<String, Value>) -> Result<(), Misfit> {
+    let id = FACTS.kind(of.api_version, of.kind);
+    id.map_or(Ok(()), |id| normal::fields(id, object))
 }
 
 /// Reads the frames of a watch that have come, and leaves the beginning of another in `octets`: each event as JSON tells it.

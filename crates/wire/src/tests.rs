@@ -72,6 +72,98 @@ fn what_go_has_written_says_what_go_reads_in_it() {
     }
 }
 
+/// What Go writes is what it reads in octets, but that a list with nothing in it is still one.
+#[test]
+fn json_gets_the_form_that_go_gives_it() {
+    for Written {
+        kind, mut from, to, ..
+    } in sample()
+    {
+        let of = TypeMeta {
+            api_version: to["apiVersion"].as_str().unwrap(),
+            kind: to["kind"].as_str().unwrap(),
+        };
+        let object = from.as_object_mut().unwrap();
+        assert_eq!(normalise(of, object), Ok(()), "{kind}");
+        assert_eq!(as_octets_tell(from), as_octets_tell(to), "{kind}");
+    }
+}
+
+/// Octets do not tell an empty list from none.
+fn as_octets_tell(value: Value) -> Value {
+    match value {
+        Value::Array(list) if list.is_empty() => Value::Null,
+        Value::Array(list) => list.into_iter().map(as_octets_tell).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            let fields = fields.map(|(name, value)| (name, as_octets_tell(value)));
+            fields.collect()
+        }
+        value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => value,
+    }
+}
+
+#[test]
+fn what_go_leaves_out_goes_and_what_it_always_writes_comes() {
+    let pod = |mut pod: Value| {
+        let of = TypeMeta {
+            api_version: "v1",
+            kind: "Pod",
+        };
+        let done = normalise(of, pod.as_object_mut().unwrap());
+        done.map(|()| pod)
+            .map_err(|misfit| (misfit.path, misfit.wanted))
+    };
+    assert_eq!(
+        pod(
+            json!({ "unknown": [], "metadata": { "labels": { "a": null }, "finalizers": [] }, "spec": {
+            "hostNetwork": false, "nodeSelector": {}, "securityContext": {}, "activeDeadlineSeconds": 0,
+            "containers": [{ "resources": { "limits": { "cpu": 0.5 } }, "env": [null], "stdin": null,
+                "livenessProbe": { "timeoutSeconds": 0, "httpGet": { "port": "a" } } }],
+        } })
+        ),
+        Ok(
+            json!({ "unknown": [], "metadata": { "labels": { "a": "" } }, "status": {}, "spec": {
+            "securityContext": {}, "activeDeadlineSeconds": 0,
+            "containers": [{ "name": "", "resources": { "limits": { "cpu": "0.5" } }, "env": [{ "name": "" }],
+                "livenessProbe": { "httpGet": { "port": "a" } } }],
+        } })
+        )
+    );
+    let wrong = |value, path: &str, wanted| assert_eq!(pod(value), Err((path.to_owned(), wanted)));
+    wrong(json!({ "spec": [] }), "spec", "object");
+    wrong(
+        json!({ "metadata": { "labels": { "a.b": 1 } } }),
+        "metadata.labels[a.b]",
+        "string",
+    );
+    wrong(
+        json!({ "metadata": { "creationTimestamp": "soon" } }),
+        "metadata.creationTimestamp",
+        "Time",
+    );
+    let container = |value| json!({ "spec": { "containers": [{}, value] } });
+    wrong(container(json!(5)), "spec.containers[1]", "object");
+    let port = json!({ "ports": [{ "containerPort": 80.5 }] });
+    wrong(
+        container(port),
+        "spec.containers[1].ports[0].containerPort",
+        "int32",
+    );
+    let limits = json!({ "resources": { "limits": { "cpu": "much" } } });
+    wrong(
+        container(limits),
+        "spec.containers[1].resources.limits[cpu]",
+        "Quantity",
+    );
+    let probe = json!({ "livenessProbe": { "httpGet": { "port": 3_000_000_000_u32 } } });
+    wrong(
+        container(probe),
+        "spec.containers[1].livenessProbe.httpGet.port",
+        "IntOrString",
+    );
+}
+
 #[test]
 fn an_object_that_breaks_off_is_half_an_object_or_none_but_never_a_panic() {
     for Written { octets, .. } in sample() {

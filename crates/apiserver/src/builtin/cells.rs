@@ -59,11 +59,17 @@ impl Cell {
 
 impl Source {
     fn read(text: &'static str) -> Self {
+        if text.starts_with('<') {
+            return Self::Text(text);
+        }
+        let quoted = text
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        if let Some(text) = quoted {
+            return Self::Text(text);
+        }
         let mut words = text.split(' ');
         match (words.next().unwrap_or_default(), words.next()) {
-            (word, _) if word.starts_with('<') || word == "N/A" || word == "Running" => {
-                Self::Text(text)
-            }
             (path, None) => Self::Path(path),
             (word, Some(first)) => Self::Word(word, std::iter::once(first).chain(words).collect()),
         }
@@ -118,7 +124,6 @@ impl Source {
 fn made(name: &str, object: &Object, now: Timestamp) -> Value {
     let owned = match name {
         "default-name" => default_name(object),
-        "parameters" => parameters(object),
         "external-address" => external_address(object),
         "service-ports" => {
             let ports: Vec<String> = object.list("spec.ports").iter().map(port).collect();
@@ -132,11 +137,6 @@ fn made(name: &str, object: &Object, now: Timestamp) -> Value {
         }
         "ingress-ports" if object.list("spec.tls").is_empty() => "80".to_owned(),
         "ingress-ports" => "80, 443".to_owned(),
-        "node-status" => node_status(object),
-        "node-roles" => node_roles(object).join(","),
-        "internal-ip" => node_address(object, "InternalIP").to_owned(),
-        "external-ip" => node_address(object, "ExternalIP").to_owned(),
-        "kernel" => kernel(object),
         "last-seen" | "first-seen" => seen(object, name, now),
         "times" => return times(object).into(),
         "involved" => involved(object),
@@ -148,7 +148,7 @@ fn made(name: &str, object: &Object, now: Timestamp) -> Value {
 }
 
 /// A text, or a number as text.
-fn text(value: Option<&Value>) -> String {
+pub(super) fn text(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
@@ -250,17 +250,6 @@ fn default_name(object: &Object) -> String {
     }
 }
 
-fn parameters(object: &Object) -> String {
-    let Some(parameters) = object.at("spec.parameters") else {
-        return String::new();
-    };
-    let (kind, name) = (parameters.text("kind"), parameters.text("name"));
-    match parameters.at("apiGroup").and_then(Value::as_str) {
-        Some(group) => format!("{kind}.{group}/{name}"),
-        None => format!("{kind}/{name}"),
-    }
-}
-
 /// Every address with every port.
 fn endpoints(object: &Object) -> String {
     let subset = |subset: &Value| -> Vec<String> {
@@ -337,46 +326,6 @@ fn hosts(rules: &[Value]) -> String {
         }
         shown => shown.join(","),
     }
-}
-
-fn kernel(object: &Object) -> String {
-    let kernel = or(object.text("status.nodeInfo.kernelVersion"), UNKNOWN);
-    match object.text("status.nodeInfo.architecture") {
-        "" => kernel.to_owned(),
-        architecture => format!("{kernel} ({architecture})"),
-    }
-}
-
-fn node_status(object: &Object) -> String {
-    let mut conditions = object.list("status.conditions").iter();
-    let ready = conditions.rfind(|condition| condition.text("type") == "Ready");
-    let status = match ready.map(|condition| condition.text("status")) {
-        Some("True") => "Ready",
-        Some(_) => "NotReady",
-        None => "Unknown",
-    };
-    if object.truth("spec.unschedulable") {
-        format!("{status},SchedulingDisabled")
-    } else {
-        status.to_owned()
-    }
-}
-
-fn node_roles(object: &Object) -> Vec<&str> {
-    let roles = object
-        .entries("metadata.labels")
-        .filter_map(|(key, value)| match key {
-            "kubernetes.io/role" => value.as_str(),
-            key => key.strip_prefix("node-role.kubernetes.io/"),
-        });
-    let roles: BTreeSet<&str> = roles.filter(|role| !role.is_empty()).collect();
-    roles.into_iter().collect()
-}
-
-fn node_address<'a>(object: &'a Object, kind: &str) -> &'a str {
-    let mut addresses = object.list("status.addresses").iter();
-    let found = addresses.find(|address| address.text("type") == kind);
-    found.map_or(NONE, |address| address.text("address"))
 }
 
 /// When an Event was first or last seen; one that was seen once has one time.

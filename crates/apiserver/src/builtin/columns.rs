@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::cells::Cell;
 use super::definitions::{self, Definitions};
 use super::kind::Kind;
+use super::rows;
 use crate::resource::Column;
 
 /// A column as the table has it.
@@ -47,14 +48,8 @@ pub(super) fn of(kind: Kind) -> Vec<Column> {
 
 fn read() -> HashMap<&'static str, Vec<Plan>> {
     let mut all: HashMap<&'static str, Vec<Plan>> = HashMap::new();
-    let mut kind = "";
-    let table = include_str!("columns.txt").lines();
-    for line in table.filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        if line.starts_with(' ') {
-            all.entry(kind).or_default().push(plan(line.trim()));
-        } else {
-            kind = line;
-        }
+    for (kind, line) in rows::of(include_str!("columns.txt")) {
+        all.entry(kind).or_default().push(plan(line));
     }
     all
 }

@@ -1,10 +1,9 @@
 //! What kube-apiserver fills in after reading an object.
 //!
-//! Two sorts of things, each a table by type: values that the API assumes (`defaults.txt`), and fields that Go's types
-//! always write although nothing is in them, such as `status: {}` (`zeros.txt`). What neither can say is here.
+//! Two sorts of things: fields that Go's types always write although nothing is in them, such as `status: {}`, which
+//! [`wire::normalise`] knows, and values that the API assumes, by type in `defaults.txt`. What neither can say is here.
 
 mod addresses;
-mod empty;
 mod rules;
 
 pub(super) use addresses::settle_addresses;
@@ -17,7 +16,7 @@ use super::definitions::{self, Definitions};
 use super::fields::{Fields as _, Fill as _};
 use super::kind::Kind;
 use crate::object::{Object, ObjectExt as _};
-use rules::Rules;
+use rules::Rule;
 
 /// The label by which selectors find a namespace by name.
 const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
@@ -27,7 +26,7 @@ pub(super) fn fill(kind: Kind, object: &mut Object) {
     if kind == Kind::CustomResourceDefinition {
         return;
     }
-    empty::drop(kind, object);
+    write_as_go(kind, object);
     if kind == Kind::Namespace {
         label_with_name(object);
     }
@@ -44,75 +43,63 @@ pub(super) fn fill(kind: Kind, object: &mut Object) {
 /// The object of a kind that has nothing in it, as Go writes it. A creation is compared with it to find out which fields the
 /// sender wrote.
 pub(super) fn blank(kind: Kind) -> Object {
-    let definitions = definitions::all();
     let mut blank = Object::new();
-    write_zeros(definitions, definitions.root(kind), &mut blank);
+    write_as_go(kind, &mut blank);
     blank
 }
 
 /// The status of an object that no controller has looked at.
 pub(super) fn new_status(kind: Kind) -> Option<Value> {
     let definitions = definitions::all();
-    let mut blank = Object::new();
+    let mut blank = blank(kind);
     assume(definitions, definitions.root(kind), &mut blank);
     blank.remove("status")
 }
 
+/// Drops what Go leaves out and adds what it always writes. An empty record of managers is a wish to forget them, and stays.
+fn write_as_go(kind: Kind, object: &mut Object) {
+    let record = object.metadata().and_then(|all| all.get("managedFields"));
+    let forgets = record == Some(&json!([]));
+    // An object with a field of the wrong type has been refused before.
+    let _fits = wire::normalise(kind.type_meta(), object);
+    if forgets {
+        object
+            .metadata_mut()
+            .insert("managedFields".to_owned(), json!([]));
+    }
+}
+
 /// Fills in an object of a type, and what is in it.
 fn assume(definitions: &Definitions, name: &str, object: &mut Object) {
-    Rules::of(name).apply(object);
-    each_typed(definitions, name, object, &mut |name, object| {
-        assume(definitions, name, object);
-    });
-}
-
-fn write_zeros(definitions: &Definitions, name: &str, object: &mut Object) {
-    Rules::of(name).write_zeros(object);
-    each_typed(definitions, name, object, &mut |name, object| {
-        write_zeros(definitions, name, object);
-    });
-}
-
-/// The objects in an object of a type that have a type themselves.
-fn each_typed(
-    definitions: &Definitions,
-    name: &str,
-    object: &mut Object,
-    visit: &mut impl FnMut(&str, &mut Object),
-) {
+    for rule in Rule::of(name) {
+        rule.apply(object);
+    }
     let properties = definitions
         .get(name)
         .and_then(|definition| definition.get("properties")?.as_object());
-    let Some(properties) = properties else {
-        return;
-    };
     for (field, value) in object {
-        if let Some(schema) = properties.get(field) {
-            typed(definitions, schema, value, visit);
+        if let Some(schema) = properties.and_then(|all| all.get(field)) {
+            assume_in(definitions, schema, value);
         }
     }
 }
 
-fn typed(
-    definitions: &Definitions,
-    schema: &Value,
-    value: &mut Value,
-    visit: &mut impl FnMut(&str, &mut Object),
-) {
+/// Fills in what is somewhere in a value that a schema describes.
+fn assume_in(definitions: &Definitions, schema: &Value, value: &mut Value) {
     match value {
         Value::Object(object) => {
             if let Some((name, _)) = definitions.resolve(schema) {
-                visit(name, object);
+                assume(definitions, name, object);
             } else if let Some(schema) = schema.get("additionalProperties") {
                 for value in object.values_mut() {
-                    typed(definitions, schema, value, visit);
+                    assume_in(definitions, schema, value);
                 }
             }
         }
         Value::Array(values) => {
             if let Some(schema) = schema.get("items") {
                 for value in values {
-                    typed(definitions, schema, value, visit);
+                    assume_in(definitions, schema, value);
                 }
             }
         }
@@ -132,8 +119,7 @@ fn label_with_name(object: &mut Object) {
 
 /// `stringData` is a convenience for writers: it ends up in `data`.
 fn encode_texts(object: &mut Object) {
-    let texts = object.remove("stringData");
-    let Some(Value::Object(texts)) = texts.filter(|texts| texts != &json!({})) else {
+    let Some(Value::Object(texts)) = object.remove("stringData") else {
         return;
     };
     let encoded = texts.into_iter().map(|(key, text)| {

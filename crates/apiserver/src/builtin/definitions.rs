@@ -69,7 +69,7 @@ impl Definitions {
         for (name, definition) in &mut types {
             correct(name, definition);
         }
-        extensions::table().extend(&mut types);
+        extensions::extend(&mut types);
         Self { types, roots }
     }
 

@@ -3,70 +3,34 @@
 
 use serde_json::{Map, Value, json};
 
-/// The rows of `extensions.txt`.
-pub(super) struct Extensions(Vec<Row>);
+use super::rows;
 
-/// What is said of one field.
-struct Row {
-    /// The full name of the type.
-    of: &'static str,
-    /// Names of fields from the type down to the schema in question; `[]` is what a list holds, `{}` a map.
-    path: Vec<&'static str>,
-    words: Vec<&'static str>,
-}
-
-/// The table as it is written down.
-pub(super) fn table() -> Extensions {
-    Extensions::read(include_str!("extensions.txt"))
-}
-
-impl Extensions {
-    fn read(text: &'static str) -> Self {
-        let mut of = "";
-        let mut rows = Vec::new();
-        for line in text
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        {
-            if !line.starts_with(' ') {
-                of = line;
-                continue;
-            }
-            let mut words = line.split_whitespace();
-            let path = words
-                .next()
-                .expect("a line of the table that is not empty has a field");
-            let path = match (path, path.strip_suffix("[]")) {
-                (".", _) => Vec::new(),
-                (_, Some(list)) => vec!["properties", list, "items"],
-                (field, None) => match field.strip_suffix("{}") {
-                    Some(map) => vec!["properties", map, "additionalProperties"],
-                    None => vec!["properties", field],
-                },
-            };
-            let words = words.collect();
-            rows.push(Row { of, path, words });
-        }
-        Self(rows)
-    }
-
-    /// Adds what the table says to the types it speaks of.
-    pub(super) fn extend(&self, types: &mut Map<String, Value>) {
-        for row in &self.0 {
-            let schema = types.get_mut(row.of).and_then(|of| descend(of, &row.path));
-            let schema = schema.expect("a row of the table names a field that its type has");
-            for word in &row.words {
-                say(word, schema);
-            }
-        }
+/// Adds what the table says to the types it speaks of.
+pub(super) fn extend(types: &mut Map<String, Value>) {
+    for (of, line) in rows::of(include_str!("extensions.txt")) {
+        let mut words = line.split_whitespace();
+        let field = words.next().unwrap_or_default();
+        let schema = types.get_mut(of).and_then(|of| descend(of, field));
+        let schema = schema.expect("a row of the table names a field that its type has");
+        words.for_each(|word| say(word, schema));
     }
 }
 
-fn descend<'a>(schema: &'a mut Value, path: &[&str]) -> Option<&'a mut Map<String, Value>> {
-    let found = path
-        .iter()
-        .try_fold(schema, |schema, step| schema.get_mut(step));
-    found.and_then(Value::as_object_mut)
+/// The schema of a field, of what its list or map holds, or the type itself.
+fn descend<'a>(schema: &'a mut Value, field: &str) -> Option<&'a mut Map<String, Value>> {
+    let below = match (field.strip_suffix("[]"), field.strip_suffix("{}")) {
+        (None, None) if field == "." => schema,
+        (None, None) => schema.get_mut("properties")?.get_mut(field)?,
+        (Some(list), _) => schema
+            .get_mut("properties")?
+            .get_mut(list)?
+            .get_mut("items")?,
+        (None, Some(map)) => {
+            let map = schema.get_mut("properties")?.get_mut(map)?;
+            map.get_mut("additionalProperties")?
+        }
+    };
+    below.as_object_mut()
 }
 
 /// Puts one word of the table into a schema.

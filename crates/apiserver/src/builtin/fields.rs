@@ -46,6 +46,12 @@ pub(super) trait Fields {
             .map(|(key, value)| (key.as_str(), value))
     }
 
+    /// The value of an annotation.
+    fn annotation(&self, key: &str) -> Option<&str> {
+        let mut all = self.entries("metadata.annotations");
+        all.find(|(name, _)| *name == key)?.1.as_str()
+    }
+
     /// Whether there is anything at all.
     fn has(&self, path: &str) -> bool {
         self.at(path).is_some()

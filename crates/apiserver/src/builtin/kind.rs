@@ -22,6 +22,7 @@ use k8s_openapi::api::scheduling::v1::PriorityClass;
 use k8s_openapi::api::storage::v1::StorageClass;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use wire::TypeMeta;
 
 use crate::resource::{Origin, Resource, Scope};
 
@@ -48,18 +49,18 @@ macro_rules! kinds {
 // A `NewEvent` is the same object as an Event, in a younger form.
 kinds! {
     judged:
-        Namespace, Node, ConfigMap, Event, Secret, Service, ServiceAccount, NewEvent, Lease, Deployment,
-        ClusterRoleBinding, ClusterRole, RoleBinding, Role, IngressClass, Ingress, NetworkPolicy,
-        PodDisruptionBudget, MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
-        CustomResourceDefinition;
+        Namespace, ConfigMap, Event, Secret, Service, ServiceAccount, NewEvent, Lease, ClusterRoleBinding,
+        ClusterRole, RoleBinding, Role, Ingress, MutatingWebhookConfiguration,
+        ValidatingWebhookConfiguration, CustomResourceDefinition;
     stored:
-        Pod, Endpoints, ResourceQuota, LimitRange, PersistentVolume, PersistentVolumeClaim, ReplicaSet,
-        StatefulSet, DaemonSet, Job, CronJob, HorizontalPodAutoscaler, StorageClass, PriorityClass,
-        EndpointSlice;
+        Node, Pod, Endpoints, ResourceQuota, LimitRange, PersistentVolume, PersistentVolumeClaim,
+        Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, HorizontalPodAutoscaler,
+        IngressClass, NetworkPolicy, PodDisruptionBudget, StorageClass, PriorityClass, EndpointSlice;
 }
 
 /// What is fixed about a kind.
 pub(super) struct Facts {
+    api_version: &'static str,
     pub(super) group: &'static str,
     pub(super) version: &'static str,
     pub(super) kind: &'static str,
@@ -67,16 +68,14 @@ pub(super) struct Facts {
     pub(super) short_names: Vec<&'static str>,
     pub(super) categories: Vec<&'static str>,
     pub(super) scope: Scope,
-    /// Whether there is a `/status` path.
-    pub(super) status: bool,
-    /// Whether `metadata.generation` counts changes of what is asked for.
-    pub(super) generation: bool,
-    /// Whether there is a `/scale` path.
-    pub(super) scale: bool,
+    /// What the table says in a word each.
+    words: &'static str,
     /// What those who use the kind are warned with.
     pub(super) deprecation: Option<&'static str>,
-    /// What field selectors may name besides name and namespace.
-    pub(super) selectable: Vec<&'static str>,
+    /// What those who write one are warned with.
+    pub(super) told: Option<&'static str>,
+    /// What field selectors may name besides name and namespace, and what it is where it is not there.
+    pub(super) selectable: Vec<(&'static str, &'static str)>,
     /// Tells schemars of the type.
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
 }
@@ -98,11 +97,26 @@ impl Kind {
         found.map(|(kind, _)| *kind)
     }
 
+    /// What its objects say that they are.
+    pub(super) fn type_meta(self) -> TypeMeta<'static> {
+        let Facts {
+            api_version, kind, ..
+        } = self.facts();
+        TypeMeta { api_version, kind }
+    }
+
     pub(super) fn facts(self) -> &'static Facts {
         let found = ALL.iter().find(|(kind, _)| *kind == self);
         found
             .map(|(_, facts)| facts)
             .expect("every kind is in the table")
+    }
+}
+
+impl Facts {
+    /// Whether the table says a word of the kind.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.words.split_whitespace().any(|one| one == word)
     }
 }
 
@@ -120,11 +134,12 @@ where
     let line = table
         .find_map(words)
         .expect("the table has a line for every kind");
-    let (words, deprecation) = match line.split_once("warn:") {
-        Some((words, warning)) => (words, Some(warning)),
+    let last = |line: &'static str, about| match line.split_once(about) {
+        Some((words, text)) => (words, Some(text)),
         None => (line, None),
     };
-    let has = |word: &str| words.split_whitespace().any(|one| one == word);
+    let (words, deprecation) = last(line, "warn:");
+    let (words, told) = last(words, "tell:");
     let list = |about: &str| {
         let mut words = words.split_whitespace();
         let found = words.find_map(|word| word.strip_prefix(about));
@@ -132,7 +147,10 @@ where
             .map(|list| list.split(',').collect())
             .unwrap_or_default()
     };
+    let selectable: Vec<&str> = list("select:");
+    let or_nothing = |field: &'static str| field.split_once('=').unwrap_or((field, ""));
     Facts {
+        api_version: T::API_VERSION,
         group: T::GROUP,
         version: T::VERSION,
         kind: T::KIND,
@@ -140,11 +158,10 @@ where
         short_names: list("short:"),
         categories: list("in:"),
         scope: <T::Scope as Place>::SCOPE,
-        status: has("status"),
-        generation: has("generation"),
-        scale: has("scale"),
+        words,
         deprecation,
-        selectable: list("select:"),
+        told,
+        selectable: selectable.into_iter().map(or_nothing).collect(),
         schema: SchemaGenerator::subschema_for::<T>,
     }
 }

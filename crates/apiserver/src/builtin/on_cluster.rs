@@ -174,6 +174,9 @@ fn stable(mut object: Value) -> Value {
 
 /// What kinds that are only stored do not get here, because nobody runs them.
 fn decided_by_controllers(object: &mut Value) {
+    if object["kind"] == "Node" {
+        object["spec"].as_object_mut().unwrap().remove("taints");
+    }
     if object["kind"] == "DaemonSet" {
         let metadata = object["metadata"].as_object_mut().unwrap();
         metadata.remove("annotations");

@@ -3,7 +3,7 @@
 //! The engine keeps status and the rest apart for every kind that has a `/status` path; here is
 //! what goes beyond that.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::defaults::{new_status, settle_addresses};
 use super::fields::{Fields as _, Fill as _};
@@ -15,11 +15,7 @@ const NAMESPACE_FINALIZER: &str = "kubernetes";
 
 /// Prepares a new object.
 pub(super) fn create(kind: Kind, object: &mut Object) {
-    if kind == Kind::Node {
-        // Nodes come with the status of the machine that announces itself.
-        return not_ready(object);
-    }
-    if kind.facts().status
+    if kind.facts().has("status")
         && let Some(status) = new_status(kind)
     {
         object.insert("status".to_owned(), status);
@@ -62,7 +58,6 @@ pub(super) fn update(kind: Kind, new: &mut Object, old: &Object, subresource: Op
         }
         (Kind::Lease, None) => without_strategy(new),
         (Kind::ServiceAccount, None) => only_names(new),
-        (Kind::Deployment, Some("status")) => restore(new, old, "metadata", "labels"),
         (_, _) => {}
     }
 }
@@ -71,22 +66,6 @@ pub(super) fn update(kind: Kind, new: &mut Object, old: &Object, subresource: Op
 pub(super) fn store(kind: Kind, object: &mut Object) {
     if matches!(kind, Kind::ClusterRole | Kind::Role) {
         no_rules(object);
-    }
-}
-
-/// A new machine is not given work until someone has seen that it is ready.
-fn not_ready(object: &mut Object) {
-    const TAINT: &str = "node.kubernetes.io/not-ready";
-    let Some(spec) = object.below("spec") else {
-        return;
-    };
-    let known = |taint: &Value| (taint.text("key"), taint.text("effect")) == (TAINT, "NoSchedule");
-    if spec.list("taints").iter().any(known) {
-        return;
-    }
-    spec.fill("taints", Vec::<Value>::new());
-    if let Some(taints) = spec.get_mut("taints").and_then(Value::as_array_mut) {
-        taints.push(json!({ "key": TAINT, "effect": "NoSchedule" }));
     }
 }
 

@@ -119,25 +119,6 @@ fn deployments_show_how_many_pods_there_are() {
 }
 
 #[test]
-fn the_last_word_on_a_node_counts() {
-    let shown = |status: &[&str]| {
-        let conditions = status
-            .iter()
-            .map(|status| json!({ "type": "Ready", "status": status }));
-        let conditions: Vec<Value> = conditions.collect();
-        row(
-            "",
-            "Node",
-            json!({ "status": { "conditions": conditions } }),
-        )[1]
-        .clone()
-    };
-    assert_eq!(shown(&[]), "Unknown");
-    assert_eq!(shown(&["True"]), "Ready");
-    assert_eq!(shown(&["True", "Unknown"]), "NotReady");
-}
-
-#[test]
 fn an_event_is_as_old_as_it_was_last_seen() {
     let shown = |value: Value| {
         let row = row("", "Event", value);
@@ -193,6 +174,9 @@ fn selectors_see_what_is_not_written() {
     assert_eq!(value("spec.unschedulable").as_deref(), Some("false"));
     assert_eq!(value("metadata.name").as_deref(), Some("a"));
     assert_eq!(value("spec.podCIDR"), None);
+    let cordoned = object(json!({ "spec": { "unschedulable": true } }));
+    let shown = selected(&find("", "Node"), &cordoned, "spec.unschedulable");
+    assert_eq!(shown.as_deref(), Some("true"));
     let event = object(json!({ "reportingComponent": "a", "source": {} }));
     assert_eq!(
         selected(&find("", "Event"), &event, "source").as_deref(),
@@ -523,6 +507,22 @@ fn what_the_schema_requires_or_lists_is_judged_where_nothing_else_is() {
         problems("storage.k8s.io", "StorageClass", json!({})),
         ["provisioner: Required value"]
     );
+}
+
+#[test]
+fn who_writes_what_is_not_enforced_is_told() {
+    let told = |kind: &str, is_new| warnings(&find("", kind), &Object::new(), is_new);
+    for is_new in [true, false] {
+        assert_eq!(
+            told("ResourceQuota", is_new),
+            ["resource quotas are stored and not enforced"]
+        );
+        assert_eq!(
+            told("LimitRange", is_new),
+            ["limit ranges are stored and not enforced"]
+        );
+        assert!(told("PersistentVolume", is_new).is_empty());
+    }
 }
 
 #[test]

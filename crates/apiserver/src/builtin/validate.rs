@@ -1,19 +1,14 @@
-//! The rules of each kind, with kube-apiserver's paths and words.
-//!
-//! What pods themselves must look like is judged only as far as a template could never work: no
-//! containers, or containers without a name or an image.
+//! The rules of the kinds that are read here, with kube-apiserver's paths and words. Others keep those of their types.
 
 mod data;
 mod event;
 mod ingress;
-mod network_policy;
-mod node;
 mod problems;
 mod rbac;
 mod service;
-mod shape;
 mod webhook;
-mod workload;
+
+use serde_json::{Value, json};
 
 use super::fields::Fields as _;
 use super::kind::Kind;
@@ -21,34 +16,30 @@ use crate::metadata::{self, text};
 use crate::object::Object;
 use crate::refusal::{FieldError, FieldPath};
 use crate::resource::Resource;
+pub(super) use ingress::CLASS_ANNOTATION;
 use problems::Problems;
 
 /// Judges a new object.
-pub(super) fn create(kind: Kind, object: &Object) -> Vec<FieldError> {
+pub(super) fn create((resource, kind): (&Resource, Kind), object: &Object) -> Vec<FieldError> {
     let mut problems = Problems::default();
     finalizers(kind, object, &mut problems);
     match kind {
         Kind::Namespace => namespace(object, &mut problems),
-        Kind::Node => node::judge(object, &mut problems),
         Kind::ConfigMap => data::config_map(object, &mut problems),
         Kind::Event | Kind::NewEvent => event::create(kind, object, &mut problems),
         Kind::Secret => data::secret(object, &mut problems),
         Kind::Service => service::judge(object, &mut problems),
         Kind::Lease => lease(object, &mut problems),
-        Kind::Deployment => workload::deployment(object, &mut problems),
         Kind::ClusterRoleBinding | Kind::RoleBinding => rbac::binding(kind, object, &mut problems),
         Kind::ClusterRole | Kind::Role => rbac::role(kind, object, &mut problems),
-        Kind::IngressClass => ingress::class(object, &mut problems),
         Kind::Ingress => {
             ingress::judge(object, &mut problems);
             ingress::class_annotation(object, &mut problems);
         }
-        Kind::NetworkPolicy => network_policy::judge(object, &mut problems),
-        Kind::PodDisruptionBudget => workload::budget(object, &mut problems),
         Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
             webhook::judge(object, &mut problems);
         }
-        Kind::Stored(_) => shape::judge(kind, object, &mut problems),
+        Kind::Stored(_) => problems.extend(by_type(resource, object)),
         Kind::ServiceAccount | Kind::CustomResourceDefinition => {}
     }
     problems.found()
@@ -65,20 +56,12 @@ pub(super) fn update(
     let mut own = Problems::default();
     let whole = || {
         let mut found = metadata::validate(resource, new);
-        found.extend(create(kind, new));
+        found.extend(create((resource, kind), new));
         found
     };
     match kind {
         Kind::Namespace | Kind::ClusterRole | Kind::Role => {
             in_order([whole(), changed_metadata(kind, new, old)])
-        }
-        Kind::Node => {
-            node::change(new, old, &mut own);
-            in_order([
-                changed_metadata(kind, new, old),
-                own.found(),
-                create(kind, new),
-            ])
         }
         Kind::ConfigMap => {
             data::config_map_change(new, old, &mut own);
@@ -102,22 +85,9 @@ pub(super) fn update(
             lease(new, &mut own);
             in_order([changed_metadata(kind, new, old), own.found()])
         }
-        Kind::Deployment => {
-            workload::deployment(new, &mut own);
-            own.immutable("spec.selector", new, old);
-            in_order([changed_metadata(kind, new, old), own.found()])
-        }
         Kind::ClusterRoleBinding | Kind::RoleBinding => {
             rbac::binding_change(new, old, &mut own);
             in_order([whole(), changed_metadata(kind, new, old), own.found()])
-        }
-        Kind::IngressClass => {
-            // A text that is not there is an empty one.
-            if new.text("spec.controller") != old.text("spec.controller") {
-                let path = FieldPath::of("spec.controller");
-                own.invalid(&path, new.text("spec.controller"), "field is immutable");
-            }
-            in_order([changed_metadata(kind, new, old), own.found(), whole()])
         }
         Kind::Ingress => {
             finalizers(kind, new, &mut own);
@@ -125,16 +95,8 @@ pub(super) fn update(
             let whole = metadata::validate(resource, new);
             in_order([changed_metadata(kind, new, old), whole, own.found()])
         }
-        Kind::NetworkPolicy => {
-            network_policy::judge(new, &mut own);
-            in_order([changed_metadata(kind, new, old), own.found()])
-        }
         Kind::ServiceAccount => in_order([changed_metadata(kind, new, old), whole()]),
-        Kind::Stored(_) => {
-            shape::judge(kind, new, &mut own);
-            in_order([changed_metadata(kind, new, old), own.found()])
-        }
-        Kind::PodDisruptionBudget => create(kind, new),
+        Kind::Stored(_) => in_order([changed_metadata(kind, new, old), by_type(resource, new)]),
         Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => whole(),
         Kind::CustomResourceDefinition => Vec::new(),
     }
@@ -143,9 +105,6 @@ pub(super) fn update(
 /// Judges a change of the status.
 pub(super) fn status(kind: Kind, new: &Object, old: &Object) -> Vec<FieldError> {
     let mut own = Problems::default();
-    if kind == Kind::PodDisruptionBudget {
-        return Vec::new();
-    }
     if new.at("status") != old.at("status") {
         if kind == Kind::Ingress {
             service::status_points(new, &mut own);
@@ -168,6 +127,30 @@ fn in_order<const PARTS: usize>(parts: [Vec<FieldError>; PARTS]) -> Vec<FieldErr
     parts.into_iter().flatten().collect()
 }
 
+/// What a published type requires must be there, and where it lists values no other is taken. What everything has and what
+/// others have found is not asked for.
+fn by_type(resource: &Resource, object: &Object) -> Vec<FieldError> {
+    let mut asked = object.clone();
+    for field in ["apiVersion", "kind", "metadata", "status"] {
+        asked.remove(field);
+    }
+    let mut asked = Value::Object(asked);
+    drop_nothing(&mut asked);
+    resource.schema.validate_keywords(&asked)
+}
+
+/// Drops what Go could not tell from what was left out.
+fn drop_nothing(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(drop_nothing);
+            fields.retain(|_, value| !value.is_null() && value != "" && *value != json!([]));
+        }
+        Value::Array(values) => values.iter_mut().for_each(drop_nothing),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 fn namespace(object: &Object, problems: &mut Problems) {
     let at = FieldPath::of("spec.finalizers");
     for finalizer in object.texts("spec.finalizers") {
@@ -180,15 +163,7 @@ fn namespace(object: &Object, problems: &mut Problems) {
 
 /// Most built-in kinds take only finalizers that say whose they are.
 fn finalizers(kind: Kind, object: &Object, problems: &mut Problems) {
-    let anything = [
-        Kind::Event,
-        Kind::Lease,
-        Kind::PodDisruptionBudget,
-        Kind::MutatingWebhookConfiguration,
-        Kind::ValidatingWebhookConfiguration,
-        Kind::CustomResourceDefinition,
-    ];
-    if anything.contains(&kind) {
+    if kind.facts().has("any-finalizer") {
         return;
     }
     let at = FieldPath::of("metadata.finalizers");
@@ -212,9 +187,7 @@ fn lease(object: &Object, problems: &mut Problems) {
         ("leaseDurationSeconds", 1, "must be greater than 0"),
         ("leaseTransitions", 0, "must be greater than or equal to 0"),
     ] {
-        let number = object
-            .at(&format!("spec.{field}"))
-            .and_then(serde_json::Value::as_i64);
+        let number = object.at(&format!("spec.{field}")).and_then(Value::as_i64);
         if let Some(number) = number.filter(|number| *number < least) {
             problems.invalid(&at.field(field), number, detail);
         }

@@ -1,17 +1,14 @@
 //! What is taken, but not as its sender may think.
 
 use crate::builtin::fields::Fields as _;
-use crate::object::{Object, ObjectExt as _};
+use crate::builtin::validate::CLASS_ANNOTATION;
+use crate::object::Object;
 
 /// What is told of an Ingress when it is made.
 pub(super) fn ingress(object: &Object) -> Vec<String> {
-    let annotations = object
-        .metadata()
-        .and_then(|metadata| metadata.get("annotations"));
-    let has_class = annotations
-        .is_some_and(|annotations| annotations.get("kubernetes.io/ingress.class").is_some());
     let told = "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead";
-    has_class.then(|| told.to_owned()).into_iter().collect()
+    let class = object.annotation(CLASS_ANNOTATION);
+    class.map(|_| told.to_owned()).into_iter().collect()
 }
 
 /// What is told of a Service whenever it is written.

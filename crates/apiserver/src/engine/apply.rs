@@ -125,12 +125,7 @@ fn beyond(resource: &Resource, subresource: &str) -> FieldSet {
             fields.insert_fields(&["metadata"]);
             fields.insert_fields(&["spec"]);
         }
-        (_, Origin::Builtin) => {
-            fields.insert_fields(&["spec"]);
-            if resource.names.kind == "Deployment" {
-                fields.insert_fields(&["metadata", "labels"]);
-            }
-        }
+        (_, Origin::Builtin) => fields.insert_fields(&["spec"]),
     }
     fields
 }

@@ -13,6 +13,7 @@ use crate::body::Body;
 use crate::builtin;
 use crate::crd;
 use crate::object::{Object, ObjectExt as _};
+use crate::patch::go_word;
 use crate::refusal::Refusal;
 use crate::request::FieldValidation;
 use crate::resource::{Origin, Resource};
@@ -309,17 +310,6 @@ fn not_an_object(kind: &str, value: &Value) -> Refusal {
              \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }} ({shown})"
         ),
     )
-}
-
-fn go_word(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// An object must be what the path says. What it leaves out, the path says for it.

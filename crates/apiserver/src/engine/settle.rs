@@ -209,7 +209,7 @@ fn restrict(
 ) {
     match old {
         Some(old) => carry_over(resource, new, old, subresource),
-        None if resource.subresources.status && !builtin::brings_status(resource) => {
+        None if resource.subresources.status => {
             new.remove("status");
         }
         None => {}
@@ -368,12 +368,7 @@ fn judge(
             });
         }
         (Origin::Builtin, None) => {
-            let own = builtin::validate_create(resource, new);
-            // What a kind says by itself comes first, and alone.
-            if !own.is_empty() && builtin::leaves_metadata(resource) {
-                return own;
-            }
-            errors.extend(own);
+            errors.extend(builtin::validate_create(resource, new));
         }
         (Origin::Builtin, Some(old)) => {
             errors.extend(builtin::validate_update(resource, new, old, subresource));

@@ -25,8 +25,6 @@ pub(crate) enum Fault {
     /// A value of the wrong type; shown like `Invalid`.
     TypeInvalid(Value),
     NotSupported(Value),
-    /// A value in a form of its own.
-    NotSupportedText(String),
     Duplicate(Value),
     /// A value in a form of its own.
     DuplicateText(String),
@@ -128,9 +126,9 @@ impl FieldError {
             | Fault::TypeInvalid(value)
             | Fault::NotSupported(value)
             | Fault::Duplicate(value) => body = format!("{body}: {}", Shown(value)),
-            Fault::InvalidText(text)
-            | Fault::NotSupportedText(text)
-            | Fault::DuplicateText(text) => body = format!("{body}: {text}"),
+            Fault::InvalidText(text) | Fault::DuplicateText(text) => {
+                body = format!("{body}: {text}");
+            }
             Fault::TooMany(count) => body = format!("{body}: {count}"),
             Fault::Required
             | Fault::InvalidWhole
@@ -159,7 +157,7 @@ impl Fault {
             Self::Invalid(_) | Self::InvalidWhole | Self::InvalidText(_) | Self::TypeInvalid(_) => {
                 "Invalid value"
             }
-            Self::NotSupported(_) | Self::NotSupportedText(_) => "Unsupported value",
+            Self::NotSupported(_) => "Unsupported value",
             Self::Duplicate(_) | Self::DuplicateText(_) | Self::DuplicateWhole => "Duplicate value",
             Self::Forbidden => "Forbidden",
             Self::TooLong => "Too long",
@@ -173,7 +171,7 @@ impl Fault {
             Self::Required => "FieldValueRequired",
             Self::Invalid(_) | Self::InvalidWhole | Self::InvalidText(_) => "FieldValueInvalid",
             Self::TypeInvalid(_) => "FieldValueTypeInvalid",
-            Self::NotSupported(_) | Self::NotSupportedText(_) => "FieldValueNotSupported",
+            Self::NotSupported(_) => "FieldValueNotSupported",
             Self::Duplicate(_) | Self::DuplicateText(_) | Self::DuplicateWhole => {
                 "FieldValueDuplicate"
             }

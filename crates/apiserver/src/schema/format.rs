@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Type;
+pub(crate) use network::is_cidr;
 
 /// A format that is enforced.
 #[derive(Clone, Debug)]
@@ -70,7 +71,7 @@ fn text_rule(name: &str) -> Option<fn(&str) -> bool> {
         "hostname" => network::is_hostname,
         "ipv4" => network::is_ipv4,
         "ipv6" => network::is_ipv6,
-        "cidr" => network::is_cidr,
+        "cidr" => is_cidr,
         "mac" => network::is_mac,
         "uuid" => |text| UUID.is_match(text),
         "uuid3" => |text| UUID3.is_match(text),

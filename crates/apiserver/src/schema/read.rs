@@ -7,9 +7,11 @@ use serde_json::Value;
 use super::format::Format;
 use super::keywords::{Bound, Keywords};
 use super::pattern::Pattern;
-use super::{ListKind, MapKind, Schema, Type};
+use super::{ListKind, MapKind, Merge, Schema, Type};
 use crate::object::Object;
 use crate::refusal::{FieldError, FieldPath};
+
+const PATCH_STRATEGY: &str = "x-kubernetes-patch-strategy";
 
 /// What the value of a keyword must be.
 #[derive(Clone, Copy)]
@@ -153,9 +155,22 @@ pub(super) fn schema(node: &Object) -> Schema {
         any_scalar: kind(node) == Some(Type::String)
             && !matches!(text(node, "format"), "" | "byte"),
         embedded_resource: flag(node, "x-kubernetes-embedded-resource"),
+        merge: merge(node),
+        replaced: text(node, PATCH_STRATEGY) == "replace",
         keywords: keywords(node),
         ..Schema::default()
     }
+}
+
+/// Only published types have strategies; nobody asks for those of others.
+fn merge(node: &Object) -> Option<Merge> {
+    let strategies = text(node, PATCH_STRATEGY);
+    let has = |word: &str| strategies.split(',').any(|strategy| strategy == word);
+    let key = text(node, "x-kubernetes-patch-merge-key");
+    (has("merge") || has("retainKeys")).then(|| Merge {
+        key: (!key.is_empty()).then(|| key.to_owned()),
+        retain_keys: has("retainKeys"),
+    })
 }
 
 /// The type of a node, if it names a known one.

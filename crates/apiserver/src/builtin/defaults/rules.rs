@@ -1,4 +1,4 @@
-//! The rules of `defaults.txt` and `zeros.txt`, by type.
+//! The rules of `defaults.txt`, by type.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,17 +7,11 @@ use serde_json::Value;
 
 use crate::builtin::definitions;
 use crate::builtin::fields::{Fields as _, Fill as _};
+use crate::builtin::rows;
 use crate::object::Object;
 
-/// What is filled in of one type.
-#[derive(Default)]
-pub(super) struct Rules {
-    zeros: Vec<(String, Value)>,
-    assumed: Vec<Rule>,
-}
-
 /// A value for a field that was left out.
-struct Rule {
+pub(super) struct Rule {
     /// Field names down to the field.
     path: Vec<&'static str>,
     value: Assumed,
@@ -26,7 +20,7 @@ struct Rule {
 
 enum Assumed {
     Value(Value),
-    /// That of another field of the same object.
+    /// That of another field of the same object, also in place of 0.
     Of(&'static str),
 }
 
@@ -36,36 +30,16 @@ enum Condition {
     Present(&'static str),
     Alone,
     Latest,
-    ZeroIsNothing,
-}
-
-impl Rules {
-    /// The rules of a type, which may be none.
-    pub(super) fn of(name: &str) -> &'static Self {
-        static ALL: LazyLock<HashMap<String, Rules>> = LazyLock::new(read);
-        static NONE: Rules = Rules {
-            zeros: Vec::new(),
-            assumed: Vec::new(),
-        };
-        ALL.get(name).unwrap_or(&NONE)
-    }
-
-    pub(super) fn write_zeros(&self, object: &mut Object) {
-        for (field, zero) in &self.zeros {
-            object.fill(field, zero.clone());
-        }
-    }
-
-    pub(super) fn apply(&self, object: &mut Object) {
-        self.write_zeros(object);
-        for rule in &self.assumed {
-            rule.apply(object);
-        }
-    }
 }
 
 impl Rule {
-    fn apply(&self, object: &mut Object) {
+    /// The rules of a type, which may be none.
+    pub(super) fn of(name: &str) -> &'static [Self] {
+        static ALL: LazyLock<HashMap<String, Vec<Rule>>> = LazyLock::new(read);
+        ALL.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub(super) fn apply(&self, object: &mut Object) {
         if !self.conditions.iter().all(|one| one.holds(object)) {
             return;
         }
@@ -73,10 +47,7 @@ impl Rule {
             Assumed::Value(value) => Some(value.clone()),
             Assumed::Of(path) => object.at(path).cloned(),
         };
-        let zero_too = self
-            .conditions
-            .iter()
-            .any(|one| matches!(one, Condition::ZeroIsNothing));
+        let zero_too = matches!(self.value, Assumed::Of(_));
         let (Some(value), Some((field, above))) = (value, self.path.split_last()) else {
             return;
         };
@@ -104,7 +75,6 @@ impl Condition {
                 .iter()
                 .all(|(field, value)| field == "name" || value.is_null()),
             Self::Latest => may_change(object.text("image")),
-            Self::ZeroIsNothing => true,
         }
     }
 
@@ -112,7 +82,6 @@ impl Condition {
         match word {
             "alone" => Self::Alone,
             "latest" => Self::Latest,
-            "zero" => Self::ZeroIsNothing,
             word => match (word.split_once('='), word.strip_suffix('-')) {
                 (Some((field, text)), _) => Self::Is(field, text),
                 (None, Some(field)) => Self::Missing(field),
@@ -129,22 +98,16 @@ fn may_change(image: &str) -> bool {
     !name.contains('@') && tag.is_none_or(|tag| tag == "latest")
 }
 
-fn read() -> HashMap<String, Rules> {
-    let mut all: HashMap<String, Rules> = HashMap::new();
-    for (name, line) in lines(include_str!("../zeros.txt")) {
-        let rules = all.entry(name.to_owned()).or_default();
-        rules.zeros.extend(line.split_whitespace().map(zero));
-    }
-    for (name, line) in lines(include_str!("../defaults.txt")) {
-        let rules = all.entry(name.to_owned()).or_default();
-        rules.assumed.push(rule(line));
+fn read() -> HashMap<String, Vec<Rule>> {
+    let mut all: HashMap<String, Vec<Rule>> = HashMap::new();
+    for (name, line) in rows::of(include_str!("../defaults.txt")) {
+        all.entry(name.to_owned()).or_default().push(rule(line));
     }
     for (name, definition) in definitions::all().types() {
         let properties = definition.get("properties").and_then(Value::as_object);
         for (field, schema) in properties.into_iter().flatten() {
             if let Some(value) = schema.get("default") {
-                let rules = all.entry(name.clone()).or_default();
-                rules.assumed.push(Rule {
+                all.entry(name.clone()).or_default().push(Rule {
                     path: vec![field],
                     value: Assumed::Value(value.clone()),
                     conditions: Vec::new(),
@@ -153,28 +116,6 @@ fn read() -> HashMap<String, Rules> {
         }
     }
     all
-}
-
-/// The indented lines of a table, each with the line at the margin that it stands below.
-fn lines(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let lines = table
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let told = lines.scan("", |above, line| {
-        if line.starts_with(' ') {
-            return Some(Some((*above, line.trim())));
-        }
-        *above = line;
-        Some(None)
-    });
-    told.flatten()
-}
-
-fn zero(word: &str) -> (String, Value) {
-    let (field, zero) = word
-        .split_once('=')
-        .expect("a word of the table has a zero");
-    (field.to_owned(), json(zero))
 }
 
 fn rule(line: &'static str) -> Rule {

@@ -34,11 +34,10 @@ pub(super) fn secret(object: &Object, problems: &mut Problems) {
         "kubernetes.io/ssh-auth" if is_empty(object, "ssh-privatekey") => require("ssh-privatekey"),
         "kubernetes.io/dockercfg" => docker_config(object, ".dockercfg", problems),
         "kubernetes.io/dockerconfigjson" => docker_config(object, ".dockerconfigjson", problems),
-        "kubernetes.io/service-account-token" => {
-            let mut annotations = object.entries("metadata.annotations");
-            if !annotations.any(|(key, value)| key == ACCOUNT_NAME && value != "") {
-                problems.required(&FieldPath::of("metadata.annotations").key(ACCOUNT_NAME), "");
-            }
+        "kubernetes.io/service-account-token"
+            if object.annotation(ACCOUNT_NAME).is_none_or(str::is_empty) =>
+        {
+            problems.required(&FieldPath::of("metadata.annotations").key(ACCOUNT_NAME), "");
         }
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! Ingresses and their classes.
+//! Ingresses.
 
 use std::net::IpAddr;
 
@@ -6,13 +6,12 @@ use serde_json::Value;
 
 use super::Problems;
 use crate::builtin::fields::Fields as _;
-use crate::metadata::{text, too_long};
+use crate::metadata::text;
 use crate::object::Object;
 use crate::refusal::FieldPath;
 
-const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
-/// The longest name of a controller: kube-apiserver's own limit.
-const LONGEST_CONTROLLER: usize = 250;
+/// The older way to name a class.
+pub(in crate::builtin) const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
 /// What a path may not contain, so that it cannot mean something else after it was cleaned.
 const BAD_SEQUENCES: [&str; 5] = ["//", "/./", "/../", "%2f", "%2F"];
 const BAD_ENDINGS: [&str; 2] = ["/..", "/."];
@@ -45,76 +44,12 @@ pub(super) fn judge(object: &Object, problems: &mut Problems) {
 /// The older way to name a class may not contradict the younger one.
 pub(super) fn class_annotation(object: &Object, problems: &mut Problems) {
     let class = object.at("spec.ingressClassName").and_then(Value::as_str);
-    let mut annotations = object.entries("metadata.annotations");
-    let annotation = annotations.find(|(key, _)| *key == CLASS_ANNOTATION);
-    let annotation = annotation.and_then(|(_, value)| value.as_str());
-    if let (Some(class), Some(annotation)) = (class, annotation)
+    if let (Some(class), Some(annotation)) = (class, object.annotation(CLASS_ANNOTATION))
         && class != annotation
     {
+        let at = FieldPath::of("annotations").field(CLASS_ANNOTATION);
         let detail = "must match `ingressClassName` when both are specified";
-        problems.invalid(
-            &FieldPath::of("annotations").field(CLASS_ANNOTATION),
-            annotation,
-            detail,
-        );
-    }
-}
-
-pub(super) fn class(object: &Object, problems: &mut Problems) {
-    let at = FieldPath::of("spec");
-    let name = object.text("spec.controller");
-    if name.len() > LONGEST_CONTROLLER {
-        problems.extend(vec![too_long(at.field("controller"), LONGEST_CONTROLLER)]);
-    }
-    controller(name, &at.field("controller"), problems);
-    if let Some(reference) = object.at("spec.parameters") {
-        parameters(reference, &at.field("parameters"), problems);
-    }
-}
-
-/// `example.com/path`
-fn controller(name: &str, at: &FieldPath, problems: &mut Problems) {
-    if name.is_empty() {
-        problems.required(at, "");
-        return;
-    }
-    let Some((host, path)) = name
-        .split_once('/')
-        .filter(|(host, path)| !host.is_empty() && !path.is_empty())
-    else {
-        let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-        problems.invalid(at, name, detail);
-        return;
-    };
-    problems.all_invalid(at, host, text::subdomain(host));
-    let allowed =
-        |letter: char| letter.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(letter);
-    if !path.chars().all(allowed) {
-        let form = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
-        problems.invalid(at, path, text::pattern("Invalid path", form, &[]));
-    }
-}
-
-fn parameters(reference: &Value, at: &FieldPath, problems: &mut Problems) {
-    named_object(reference, at, problems);
-    let namespace = reference.at("namespace").and_then(Value::as_str);
-    match (reference.at("scope").and_then(Value::as_str), namespace) {
-        (None, _) => problems.required(&at.field("scope"), ""),
-        (Some("Namespace"), None) => {
-            let detail = "`parameters.scope` is set to 'Namespace'";
-            problems.required(&at.field("namespace"), detail);
-        }
-        (Some("Namespace"), Some(namespace)) => {
-            problems.all_invalid(&at.field("namespace"), namespace, text::label(namespace));
-        }
-        (Some("Cluster"), Some(_)) => {
-            let detail = "`parameters.scope` is set to 'Cluster'";
-            problems.forbidden(&at.field("namespace"), detail);
-        }
-        (Some("Cluster"), None) => {}
-        (Some(other), _) => {
-            problems.unsupported(&at.field("scope"), other, &["Cluster", "Namespace"]);
-        }
+        problems.invalid(&at, annotation, detail);
     }
 }
 
@@ -187,12 +122,8 @@ fn path(path: &Value, at: &FieldPath, problems: &mut Problems) {
             problems.unsupported(&at.field("pathType"), other, &kinds);
         }
     }
-    let nothing = Value::Null;
-    backend(
-        path.at("backend").unwrap_or(&nothing),
-        &at.field("backend"),
-        problems,
-    );
+    let below = path.at("backend").unwrap_or(&Value::Null);
+    backend(below, &at.field("backend"), problems);
 }
 
 fn backend(backend: &Value, at: &FieldPath, problems: &mut Problems) {

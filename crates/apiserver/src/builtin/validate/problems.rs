@@ -1,11 +1,14 @@
 //! A growing list of what is wrong with an object.
 
+use std::net::IpAddr;
+
 use serde_json::Value;
 
 use crate::builtin::fields::Fields as _;
 use crate::metadata::text;
 use crate::object::Object;
 use crate::refusal::{Fault, FieldError, FieldPath};
+use crate::schema::is_cidr;
 
 #[derive(Default)]
 pub(super) struct Problems(Vec<FieldError>);
@@ -50,18 +53,8 @@ impl Problems {
     }
 
     pub(super) fn duplicate(&mut self, at: &FieldPath, value: impl Into<Value>) {
-        self.duplicate_because(at, value, "");
-    }
-
-    /// A duplicate of something that is told apart by less than the whole value.
-    pub(super) fn duplicate_because(
-        &mut self,
-        at: &FieldPath,
-        value: impl Into<Value>,
-        detail: &str,
-    ) {
         let fault = Fault::Duplicate(value.into());
-        self.0.push(FieldError::new(at.clone(), fault, detail));
+        self.0.push(FieldError::new(at.clone(), fault, ""));
     }
 
     /// A value that is not among the ones there are.
@@ -77,20 +70,6 @@ impl Problems {
         self.0.push(FieldError::new(at.clone(), fault, detail));
     }
 
-    /// The same for a value that is shown field by field.
-    pub(super) fn unsupported_struct(&mut self, at: &FieldPath, shown: &str, supported: &[&str]) {
-        self.unsupported(at, Value::Null, supported);
-        if let Some(last) = self.0.last_mut() {
-            last.fault = Fault::NotSupportedText(shown.to_owned());
-        }
-    }
-
-    /// A value of several fields that do not fit each other.
-    pub(super) fn invalid_struct(&mut self, at: &FieldPath, shown: &str, detail: &str) {
-        let fault = Fault::InvalidText(shown.to_owned());
-        self.0.push(FieldError::new(at.clone(), fault, detail));
-    }
-
     /// A text that is there must be among the ones there are.
     pub(super) fn one_of(&mut self, at: &FieldPath, value: Option<&Value>, supported: &[&str]) {
         if let Some(value) = value.and_then(Value::as_str)
@@ -100,10 +79,26 @@ impl Problems {
         }
     }
 
-    /// A number that may not be negative.
-    pub(super) fn not_negative(&mut self, at: &FieldPath, number: i64) {
-        if number < 0 {
-            self.invalid(at, number, "must be greater than or equal to 0");
+    /// The same for a field of an object.
+    pub(super) fn listed(&mut self, object: &Object, path: &str, supported: &[&str]) {
+        self.one_of(&FieldPath::of(path), object.at(path), supported);
+    }
+
+    /// An address, if the text is one.
+    pub(super) fn ip(&mut self, at: &FieldPath, text: &str) -> Option<IpAddr> {
+        let parsed = text.parse().ok();
+        if parsed.is_none() {
+            let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+            self.invalid(at, text, detail);
+        }
+        parsed
+    }
+
+    /// A network.
+    pub(super) fn cidr(&mut self, at: &FieldPath, text: &str) {
+        if !is_cidr(text) {
+            let detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+            self.invalid(at, text, detail);
         }
     }
 
@@ -126,13 +121,4 @@ impl Problems {
             self.invalid(&FieldPath::of(path), value, "field is immutable");
         }
     }
-}
-
-/// A value of a type with these fields as Go writes it: in the order of the type, not of the alphabet.
-pub(super) fn go_struct(fields: &[(&str, String)]) -> String {
-    let fields: Vec<String> = fields
-        .iter()
-        .map(|(name, value)| format!("\"{name}\":{value}"))
-        .collect();
-    format!("{{{}}}", fields.join(","))
 }

@@ -6,8 +6,6 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use super::Problems;
-use super::network_policy::{cidr, ip};
-use super::problems::go_struct;
 use crate::builtin::fields::Fields as _;
 use crate::metadata::{label_errors, text};
 use crate::object::Object;
@@ -26,7 +24,7 @@ pub(super) fn judge(object: &Object, problems: &mut Problems) {
         object.at("spec.selector"),
         &at.field("selector"),
     ));
-    affinity(object, &at, problems);
+    affinity(object, problems);
     if object.text("spec.type") != "ExternalName" {
         addresses(object, &at, problems);
     }
@@ -56,7 +54,7 @@ pub(super) fn status_points(object: &Object, problems: &mut Problems) {
     for (index, point) in object.list(at.as_str()).iter().enumerate() {
         let (at, address, name) = (at.index(index), point.text("ip"), point.text("hostname"));
         if !address.is_empty() {
-            ip(address, &at.field("ip"), problems);
+            problems.ip(&at.field("ip"), address);
         }
         if name.is_empty() {
             continue;
@@ -164,23 +162,13 @@ fn one_port(port: &Value, at: &FieldPath, problems: &mut Problems) {
 
 /// A port of which only protocol and number are told, as the API's own type shows it.
 fn port_shown(protocol: &str, number: i64) -> String {
-    go_struct(&[
-        ("Name", "\"\"".to_owned()),
-        ("Protocol", Value::from(protocol).to_string()),
-        ("AppProtocol", "null".to_owned()),
-        ("Port", number.to_string()),
-        ("TargetPort", "0".to_owned()),
-        ("NodePort", "0".to_owned()),
-    ])
+    format!(
+        r#"{{"Name":"","Protocol":"{protocol}","AppProtocol":null,"Port":{number},"TargetPort":0,"NodePort":0}}"#
+    )
 }
 
-fn affinity(object: &Object, at: &FieldPath, problems: &mut Problems) {
-    let kinds = ["ClientIP", "None"];
-    problems.one_of(
-        &at.field("sessionAffinity"),
-        object.at("spec.sessionAffinity"),
-        &kinds,
-    );
+fn affinity(object: &Object, problems: &mut Problems) {
+    problems.listed(object, "spec.sessionAffinity", &["ClientIP", "None"]);
     let path = "spec.sessionAffinityConfig.clientIP.timeoutSeconds";
     let seconds = object.at(path).and_then(Value::as_i64);
     if object.text("spec.sessionAffinity") == "ClientIP"
@@ -215,7 +203,7 @@ fn addresses(object: &Object, at: &FieldPath, problems: &mut Problems) {
     }
     for (index, address) in all.iter().enumerate() {
         if *address != "None" {
-            ip(address, &at_all.index(index), problems);
+            problems.ip(&at_all.index(index), address);
         }
     }
     if all.len() > 2 {
@@ -233,15 +221,11 @@ fn families(object: &Object, at: &FieldPath, problems: &mut Problems) {
         }
     }
     let policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
-    problems.one_of(
-        &at.field("ipFamilyPolicy"),
-        object.at("spec.ipFamilyPolicy"),
-        &policies,
-    );
+    problems.listed(object, "spec.ipFamilyPolicy", &policies);
 }
 
 fn external_address(address: &str, at: &FieldPath, problems: &mut Problems) {
-    let Some(parsed) = ip(address, at, problems) else {
+    let Some(parsed) = problems.ip(at, address) else {
         return;
     };
     let (link_local, link_multicast) = match parsed {
@@ -282,7 +266,7 @@ fn load_balancer(object: &Object, at: &FieldPath, problems: &mut Problems) {
         problems.forbidden(&at_ranges, ONLY_LOAD_BALANCER);
     }
     for (index, range) in ranges.into_iter().enumerate() {
-        cidr(range.trim(), &at_ranges.index(index), problems);
+        problems.cidr(&at_ranges.index(index), range.trim());
     }
     if !balanced {
         for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
@@ -291,11 +275,8 @@ fn load_balancer(object: &Object, at: &FieldPath, problems: &mut Problems) {
             }
         }
     } else if let Some(class) = object.at("spec.loadBalancerClass").and_then(Value::as_str) {
-        problems.all_invalid(
-            &at.field("loadBalancerClass"),
-            class,
-            text::qualified_name(class),
-        );
+        let at = at.field("loadBalancerClass");
+        problems.all_invalid(&at, class, text::qualified_name(class));
     }
 }
 
@@ -314,15 +295,9 @@ fn traffic(object: &Object, at: &FieldPath, problems: &mut Problems) {
         }
         external => problems.one_of(&path, external, &policies),
     }
-    let internal = object.at("spec.internalTrafficPolicy");
-    problems.one_of(&at.field("internalTrafficPolicy"), internal, &policies);
+    problems.listed(object, "spec.internalTrafficPolicy", &policies);
     let distributions = ["PreferClose", "PreferSameZone", "PreferSameNode"];
-    let distribution = object.at("spec.trafficDistribution");
-    problems.one_of(
-        &at.field("trafficDistribution"),
-        distribution,
-        &distributions,
-    );
+    problems.listed(object, "spec.trafficDistribution", &distributions);
 }
 
 fn address_change(new: &Object, old: &Object, problems: &mut Problems) {

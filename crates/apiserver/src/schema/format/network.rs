@@ -27,7 +27,7 @@ pub(super) fn is_ipv6(text: &str) -> bool {
 }
 
 /// A network: an address and how many of its bits count.
-pub(super) fn is_cidr(text: &str) -> bool {
+pub(crate) fn is_cidr(text: &str) -> bool {
     let Some((address, length)) = text.split_once('/') else {
         return false;
     };
