@@ -13,7 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ear tells what informers hide: lists, watches that begin with what is there, bookmarks, and 410.
+// ear tells what clients hide: which language each kind is told in; and what informers do: lists, watches that begin with what
+// is there, bookmarks, and 410.
 type ear struct {
 	tongue *tongue
 	next   http.RoundTripper
@@ -26,6 +27,9 @@ func (t *tongue) overhear(next http.RoundTripper) http.RoundTripper {
 
 func (e *ear) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := e.next.RoundTrip(request)
+	if err == nil && response.StatusCode < http.StatusMultipleChoices {
+		e.tellLanguages(request, response)
+	}
 	query := request.URL.Query()
 	resource := path.Base(request.URL.Path)
 	if err != nil || request.Method != http.MethodGet || resource != "configmaps" && resource != "things" {
@@ -51,6 +55,19 @@ func (e *ear) RoundTrip(request *http.Request) (*http.Response, error) {
 		response.Body = &overheard{ReadCloser: response.Body, say: say, frames: frames}
 	}
 	return response, nil
+}
+
+// tellLanguages tells what a request and its answer were written in.
+func (e *ear) tellLanguages(request *http.Request, response *http.Response) {
+	for _, resource := range []string{"configmaps", "leases", "things"} {
+		if !strings.Contains(request.URL.Path+"/", "/"+resource+"/") {
+			continue
+		}
+		if request.ContentLength > 0 {
+			e.tongue.say(line{"wire": "sent in " + request.Header.Get("Content-Type"), "by": resource})
+		}
+		e.tongue.say(line{"wire": "answered in " + response.Header.Get("Content-Type"), "by": resource})
+	}
 }
 
 // overheard is a watch: lines of JSON, or frames of protocol buffers with their length in front.

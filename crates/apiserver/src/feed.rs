@@ -87,6 +87,15 @@ impl Feeds {
         }
     }
 
+    /// How many watch each kind that anybody watches.
+    pub(crate) fn watched(&self) -> Vec<(Kind, usize)> {
+        let kinds = lock(&self.kinds);
+        let counts = kinds
+            .iter()
+            .map(|(kind, feed)| (kind.clone(), feed.audience.len()));
+        counts.filter(|(_, count)| *count > 0).collect()
+    }
+
     /// Shows changes that are durable. They come in the order of their revisions.
     pub(crate) fn publish(&self, revision: u64, changes: &[Arc<Change>]) {
         let mut kinds = lock(&self.kinds);

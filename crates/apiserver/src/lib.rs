@@ -40,6 +40,7 @@ mod key;
 mod managed_fields;
 mod media_type;
 mod metadata;
+mod metrics;
 mod object;
 mod openapi;
 mod patch;

@@ -47,10 +47,15 @@ pub(crate) enum Patch {
 impl Patch {
     /// What a request's `Content-Type` says, or 415 if objects of this origin cannot be patched so.
     pub(crate) fn negotiate(content_type: &str, origin: Origin) -> Result<Self, Refusal> {
-        match content_type.split(';').next().unwrap_or_default() {
-            "application/apply-patch+yaml" => Ok(Self::Apply),
-            _ => PatchKind::negotiate(content_type, origin).map(Self::Change),
+        if Self::is_apply(content_type) {
+            return Ok(Self::Apply);
         }
+        PatchKind::negotiate(content_type, origin).map(Self::Change)
+    }
+
+    /// Whether a request's `Content-Type` says that its body is applied.
+    pub(crate) fn is_apply(content_type: &str) -> bool {
+        content_type.split(';').next() == Some("application/apply-patch+yaml")
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) enum Route {
     OpenApiV2,
     /// `/openapi/v3/…`: a group and a version
     OpenApiOf { group: String, version: String },
+    /// `/metrics`
+    Metrics,
     /// `/zonewright/backup`: every object, as a file that can be restored
     Backup,
     /// An object, or all of a kind.

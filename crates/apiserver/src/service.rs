@@ -23,6 +23,7 @@ use crate::body::{self, Body, Language};
 use crate::engine::{Answer, Call, Content, unrecognized};
 use crate::impersonation::{self, Asked};
 use crate::media_type::{self, Endpoint, Format, View};
+use crate::metrics::RequestKind;
 use crate::patch::Patch;
 use crate::present::{self, EventEncoder, Presentation};
 use crate::refusal::Refusal;
@@ -146,6 +147,31 @@ impl Service {
     {
         let kind = self.kind(&target)?;
         let verb = Verb::of(method, &target, &query)?;
+        let applies = Patch::is_apply(&headers.content_type);
+        let counted = RequestKind::of(&target, verb, applies);
+        let answered = self.carry_out((verb, &kind), target, query, headers, user, body);
+        let answered = answered.await;
+        let code = match &answered {
+            Ok(response) => response.status().as_u16(),
+            Err(refusal) => refusal.code,
+        };
+        self.shared.count(counted, code);
+        answered
+    }
+
+    async fn carry_out<B>(
+        &self,
+        (verb, kind): (Verb, &Named),
+        target: Target,
+        query: Query,
+        headers: &Headers,
+        user: User,
+        body: B,
+    ) -> Result<Response<ResponseBody>, Refusal>
+    where
+        B: HttpBody<Data: Send> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         if kind.origin == Origin::Builtin {
             media_type::check_essence(&headers.accept, media_type::ACCEPTED)?;
         }
@@ -166,7 +192,7 @@ impl Service {
             ..form
         };
         let include = IncludeObject::parse(query.text("includeObject").unwrap_or_default())?;
-        let (body, patch) = read_body(verb, headers, body, &kind).await?;
+        let (body, patch) = read_body(verb, headers, body, kind).await?;
         let user_agent = headers.user_agent.clone();
         let now = self.shared.clock.now();
         let call = Call {

@@ -1,5 +1,6 @@
 //! What all requests share: the engine behind its lock, the way to the disk, and who waits for what.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
@@ -11,6 +12,7 @@ use crate::durability::{Commit, Durability};
 use crate::engine::{Answer, Call, Engine, Errand, Step};
 use crate::feed::{Feeds, Seat};
 use crate::key::{Key, Kind};
+use crate::metrics::{self, RequestKind, Requests};
 use crate::refusal::Refusal;
 use crate::resource::Resource;
 use crate::storage::Loaded;
@@ -32,6 +34,8 @@ pub(crate) struct Shared {
     errands: Semaphore,
     /// True when the API stops: watches end.
     stopping: watch::Sender<bool>,
+    /// What was asked for objects, and what came of it.
+    requests: Requests,
 }
 
 /// How often a read that saw what was then taken back is tried again. It takes a writer that fails at the same
@@ -60,6 +64,7 @@ impl Shared {
             work: Notify::new(),
             errands: Semaphore::new(ERRANDS_MAX),
             stopping: watch::Sender::new(false),
+            requests: Requests::default(),
         }
     }
 
@@ -203,6 +208,22 @@ impl Shared {
             .store()
             .get(&key)
             .is_some_and(|stored| &**stored.uid() == uid && !stored.is_deleting())
+    }
+
+    /// Counts a request that has been answered.
+    pub(crate) fn count(&self, kind: RequestKind, code: u16) {
+        self.requests.count(kind, code);
+    }
+
+    /// What this API tells Prometheus.
+    pub(crate) fn metrics(&self) -> Result<String, fmt::Error> {
+        let stored: Vec<_> = {
+            let engine = self.engine();
+            let store = engine.store();
+            let counts = store.kinds().map(|kind| (kind.clone(), store.count(kind)));
+            counts.collect()
+        };
+        metrics::text(&stored, &self.feeds.watched(), &self.requests)
     }
 
     /// Ends all watches, now and from now on.

@@ -1,4 +1,4 @@
-//! Documents as clients keep them: by hash and etag, made once, and never in the way of others.
+//! Documents as clients keep them: by hash and etag, made once, and never in the way of others; and what Prometheus reads.
 
 use std::time::Duration;
 
@@ -213,4 +213,46 @@ async fn one_document_of_everything_is_there_in_both_forms() {
     assert!(document["definitions"]["io.k8s.api.core.v1.Pod"].is_object());
     let yaml = get(&apiserver, "/openapi/v2", &[(ACCEPT, "application/yaml")]).await;
     assert_eq!(yaml.status(), 406);
+}
+
+#[tokio::test]
+async fn prometheus_reads_what_there_is_and_what_was_asked() {
+    let apiserver = open().await;
+    let metrics = async || {
+        let response = get(&apiserver, "/metrics", &[]).await;
+        assert_eq!(response.status(), 200);
+        let form = "text/plain; version=0.0.4; charset=utf-8";
+        assert_eq!(header(&response, CONTENT_TYPE), Some(form));
+        let text = response.into_body().collect().await.unwrap().to_bytes();
+        String::from_utf8(text.to_vec()).expect("it is text")
+    };
+    testkit::crds::install(&apiserver.client(), &[definition(1)])
+        .await
+        .unwrap();
+    for (path, code) in [
+        ("/api/v1/namespaces/default", 200),
+        ("/api/v1/namespaces/missing", 404),
+        ("/api/v1/namespaces/other", 404),
+        ("/apis/example.dev/v1/unknown", 404),
+    ] {
+        assert_eq!(get(&apiserver, path, &[]).await.status(), code, "{path}");
+    }
+    let watch = get(&apiserver, "/api/v1/configmaps?watch=1", &[]).await;
+    let told = metrics().await;
+    for line in [
+        "# TYPE apiserver_resource_objects gauge",
+        r#"apiserver_resource_objects{group="",resource="namespaces"} 4"#,
+        r#"apiserver_storage_objects{resource="namespaces"} 4"#,
+        r#"apiserver_storage_objects{resource="customresourcedefinitions.apiextensions.k8s.io"} 1"#,
+        r#"apiserver_longrunning_requests{verb="WATCH",group="",resource="configmaps"} 1"#,
+        "# TYPE apiserver_request_total counter",
+        r#"apiserver_request_total{verb="GET",group="",version="v1",resource="namespaces",code="200"} 1"#,
+        r#"apiserver_request_total{verb="GET",group="",version="v1",resource="namespaces",code="404"} 2"#,
+        r#"apiserver_request_total{verb="WATCH",group="",version="v1",resource="configmaps",code="200"} 1"#,
+    ] {
+        assert!(told.lines().any(|told| told == line), "{line}\n{told}");
+    }
+    assert!(!told.contains("unknown"), "{told}");
+    drop(watch);
+    assert!(!metrics().await.contains("apiserver_longrunning_requests{"));
 }

@@ -25,6 +25,7 @@ pub(crate) fn check() -> Result<()> {
         generate::check().map(|()| Outcome::passed())
     });
     report.step("licences, bans, sources", deny);
+    report.step("kinds in protocol buffers", generate::check_facts);
     report.step("clippy", || {
         let lints = ["--all-targets", "--locked", "--", "-D", "warnings"];
         run(cargo(["clippy", "--workspace"]).args(lints))?;

@@ -116,7 +116,7 @@ const CLIENTS: Part = Part {
         clients::manager()?;
         clients::wire()?;
         clients::helm()?;
-        let turn = seed_of_the_commit().unwrap_or_default();
+        let turn = turn_of_the_commit().unwrap_or_default();
         Ok(clients::older_kubectl(turn).map(drop)?)
     },
     complaint: "no clients: ",
@@ -202,6 +202,9 @@ fn run_tests(
     if let Some(seed) = seed_of_the_commit() {
         variables.push((conform::FRESH, seed.to_string()));
     }
+    if let Some(turn) = turn_of_the_commit() {
+        variables.push((clients::KUBECTL_TURN, turn.to_string()));
+    }
     if suite != Suite::Cluster {
         variables.push((build::WITHHELD, ON_CLUSTER.to_owned()));
     }
@@ -233,9 +236,24 @@ fn run_examples(suite: Suite, filter: Option<&str>) -> Result<Outcome> {
 /// A number that no commit had before and that this one will always have: what it finds is found again by whoever looks. None where
 /// nothing is committed.
 fn seed_of_the_commit() -> Option<u64> {
-    let tree = ["rev-parse", "HEAD^{tree}"];
-    let tree = output(Command::new("git").args(tree).current_dir(root())).ok()?;
+    let tree = git(&["rev-parse", "HEAD^{tree}"])?;
     u64::from_str_radix(tree.get(..5)?, 16).ok()
+}
+
+/// A number that goes up by one with each commit, so that what takes turns by it really has one. A clone without all commits cannot
+/// count them: there chance decides.
+fn turn_of_the_commit() -> Option<u64> {
+    let is_whole =
+        git(&["rev-parse", "--is-shallow-repository"]).is_some_and(|told| told == "false");
+    let count = is_whole.then(|| git(&["rev-list", "--count", "HEAD"]));
+    let count = count.flatten().and_then(|count| count.parse().ok());
+    count.or_else(seed_of_the_commit)
+}
+
+/// What git says; nothing where there is none, or no commit.
+fn git(arguments: &[&str]) -> Option<String> {
+    let told = output(Command::new("git").args(arguments).current_dir(root()));
+    told.ok().map(|told| told.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -41,6 +41,10 @@ impl Audience {
         self.members().waiting.remove(&ticket.number);
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.members().waiting.len()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.members().waiting.is_empty()
     }

@@ -69,6 +69,7 @@ pub(super) fn route(path: &str) -> Option<Route> {
     match parts.as_slice() {
         ["livez" | "readyz" | "healthz", ..] => Some(Route::Health),
         ["version"] => Some(Route::Version),
+        ["metrics"] => Some(Route::Metrics),
         ["api"] => Some(Route::CoreVersions),
         ["apis"] => Some(Route::Groups),
         ["apis", group] => Some(Route::Group((*group).to_owned())),

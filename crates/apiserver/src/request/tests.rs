@@ -47,6 +47,7 @@ fn paths_lead_to_what_they_name() {
             "rbac.authorization.k8s.io/v1 clusterroles in * name system:admin sub -",
         ),
         ("/healthz/ping", "Health"),
+        ("/metrics", "Metrics"),
         ("/apis", "Groups"),
         ("/apis/apps", "Group(\"apps\")"),
         (

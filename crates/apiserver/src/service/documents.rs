@@ -1,4 +1,4 @@
-//! What is answered besides objects: health, versions, discovery, API documents, a backup.
+//! What is answered besides objects: health, metrics, versions, discovery, API documents, a backup.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -12,6 +12,7 @@ use super::{Headers, ResponseBody, respond};
 use crate::catalog::Catalog;
 use crate::discovery::{self, Aggregated, Root};
 use crate::media_type::{self, Endpoint, Format, View};
+use crate::metrics;
 use crate::openapi::{Document, Library};
 use crate::present;
 use crate::refusal::Refusal;
@@ -89,6 +90,7 @@ impl Documents {
                 let library = self.library(&cached).await?;
                 openapi::document(headers, &library, (group, version), shared.clock.now())
             }
+            Route::Metrics => metrics(shared),
             Route::Backup => backup(shared),
             Route::Objects(_) => Err(Refusal::no_such_path()),
         }
@@ -229,6 +231,12 @@ fn tag(response: &mut Response<ResponseBody>, etag: &str) {
     let headers = response.headers_mut();
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("public"));
+}
+
+/// What is counted and what there is, as Prometheus reads it.
+fn metrics(shared: &Shared) -> Result<Response<ResponseBody>, Refusal> {
+    let text = shared.metrics().map_err(Refusal::internal)?;
+    Ok(respond(200, metrics::CONTENT_TYPE, text.into()))
 }
 
 /// Every object at one revision.

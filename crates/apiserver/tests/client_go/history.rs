@@ -58,6 +58,12 @@ impl History {
         self.wire.contains(&heard)
     }
 
+    /// What each kind was told in, in both directions.
+    pub(crate) fn languages(&self) -> impl Iterator<Item = (&str, &str)> {
+        let wire = self.wire.iter().map(|(by, what)| (&**by, &**what));
+        wire.filter(|(_, what)| what.starts_with("sent in ") || what.starts_with("answered in "))
+    }
+
     /// How many events were told one by one.
     pub(crate) fn events(&self) -> usize {
         let moments = self.seen.values().flatten();

@@ -2,8 +2,8 @@
 //!
 //! A controller as people write them (shared informers, a workqueue, leader election by Lease) looks at the embedded API, over
 //! TLS, and at kube-apiserver, while both are put through the same steps and are stopped, killed and started again in between.
-//! What its informers tell, version by version, what it does and who leads must be the same. The program is in
-//! `conformance/client-go`.
+//! What its informers tell, version by version, what it does, who leads and which language each kind is told in must be the same.
+//! The program is in `conformance/client-go`.
 //!
 //! So does a manager on controller-runtime, as it is configured by nobody (`conformance/manager`).
 //!
@@ -16,9 +16,11 @@ mod script;
 mod side;
 mod witness;
 
+use std::collections::BTreeSet;
 use std::env;
 use std::time::{Duration, Instant};
 
+use history::History;
 use home::End;
 use side::{Begins, INFORMERS, Side};
 
@@ -95,6 +97,23 @@ mod on_cluster {
         assert!(the_lead_went_over);
     }
 }
+
+/// What each kind is told in, in both directions.
+const LANGUAGES: [(&str, &str); 7] = [
+    ("configmaps", "sent in application/vnd.kubernetes.protobuf"),
+    (
+        "configmaps",
+        "answered in application/vnd.kubernetes.protobuf",
+    ),
+    (
+        "configmaps",
+        "answered in application/vnd.kubernetes.protobuf;stream=watch",
+    ),
+    ("leases", "sent in application/vnd.kubernetes.protobuf"),
+    ("leases", "answered in application/vnd.kubernetes.protobuf"),
+    ("things", "sent in application/json"),
+    ("things", "answered in application/json"),
+];
 
 /// Both APIs, always at the same step.
 struct Both {
@@ -175,6 +194,13 @@ impl Both {
                         problems.push(format!("{side}: {informer} never heard: {what}"));
                     }
                 }
+            }
+        }
+        // Protocol buffers where a kind is built in: client-go does so by itself.
+        for (side, histories) in [("ours", &ours), ("theirs", &theirs)] {
+            let languages: BTreeSet<_> = histories.values().flat_map(History::languages).collect();
+            if languages != BTreeSet::from(LANGUAGES) {
+                problems.push(format!("{side}: {languages:#?}"));
             }
         }
         let count = problems.len();

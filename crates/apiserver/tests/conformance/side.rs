@@ -1,7 +1,8 @@
 //! One of the two APIs: a request goes in, an answer or a stream of lines comes out.
 //!
 //! Either is JSON in between. A side may speak protocol buffers all the same, as typed clients do: bodies are made octets before
-//! they are sent, where they say the same then, and answers are made JSON.
+//! they are sent, where they say the same then, and answers are made JSON, which has to come to the same octets again: a
+//! running kube-apiserver writes what we do.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -26,6 +27,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What objects are written in by typed clients.
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
+/// How many octets are shown around one that differs.
+const SHOWN_BEFORE: usize = 60;
+const SHOWN_AFTER: usize = 140;
 
 /// The headers of an answer that are compared.
 const HEADERS: [&str; 2] = ["content-type", "warning"];
@@ -244,7 +249,11 @@ fn read(bytes: &[u8], content_type: Option<&String>) -> Value {
     let text = String::from_utf8_lossy(bytes);
     let yaml = content_type.is_some_and(|content_type| content_type.contains("yaml"));
     let read = if is_protobuf(content_type) {
-        wire::decode(bytes, TypeMeta::default()).ok()
+        let read = wire::decode(bytes, TypeMeta::default());
+        read.ok().map(|value| {
+            let written = wire::encode(&value).unwrap_or_default();
+            as_we_write(value, bytes, &written)
+        })
     } else if yaml {
         let options = serde_saphyr::options! { strict_booleans: true };
         serde_saphyr::from_str_with_options(&text, options).ok()
@@ -261,8 +270,7 @@ async fn read_events(body: Body, frames: bool, sender: UnboundedSender<Value>) {
     while let Some(Ok(piece)) = pieces.next().await {
         pending.extend_from_slice(&piece);
         let events = if frames {
-            let told = |why: wire::Error| vec![why.to_string().into()];
-            wire::decode_frames(&mut pending).unwrap_or_else(told)
+            take_frames(&mut pending)
         } else {
             take_lines(&mut pending)
         };
@@ -271,6 +279,74 @@ async fn read_events(body: Body, frames: bool, sender: UnboundedSender<Value>) {
                 return;
             }
         }
+    }
+}
+
+fn take_frames(pending: &mut Vec<u8>) -> Vec<Value> {
+    let come = pending.clone();
+    let events = match wire::decode_frames(pending) {
+        Ok(events) => events,
+        Err(why) => return vec![why.to_string().into()],
+    };
+    let mut written = Vec::new();
+    for event in &events {
+        let name = event["type"].as_str().unwrap_or_default();
+        let _told_below = wire::put_frame(&mut written, name, &event["object"]);
+    }
+    let come = &come[..come.len() - pending.len()];
+    let told = as_we_write(Value::Array(events), come, &written);
+    told.as_array().cloned().unwrap_or_else(|| vec![told])
+}
+
+/// What an answer says, if it is written as we write it. What is not is told instead, which no other side says.
+fn as_we_write(value: Value, come: &[u8], written: &[u8]) -> Value {
+    let sorted = sorted_fields(come, &value, written);
+    let Some(at) =
+        (0..sorted.len().max(written.len())).find(|at| sorted.get(*at) != written.get(*at))
+    else {
+        return value;
+    };
+    let around = |octets: &[u8]| {
+        let shown = at.saturating_sub(SHOWN_BEFORE)..(at + SHOWN_AFTER).min(octets.len());
+        let shown = octets.get(shown).unwrap_or_default();
+        shown.escape_ascii().to_string()
+    };
+    let (come, written) = (around(come), around(written));
+    format!("octet {at} is not as we write it\ncome    {come}\nwritten {written}").into()
+}
+
+/// An answer with the fields of managers in the order of texts. Go has them in an order of its own, by the numbers in the keys of
+/// items: what is JSON inside of protocol buffers says the same in any.
+fn sorted_fields(come: &[u8], value: &Value, written: &[u8]) -> Vec<u8> {
+    let mut sorted = come.to_vec();
+    let mut managed = Vec::new();
+    collect_fields(value, &mut managed);
+    for fields in managed {
+        let text = fields.to_string();
+        let text = text.as_bytes();
+        for (at, octets) in written.windows(text.len()).enumerate() {
+            if octets == text
+                && let Some(theirs) = sorted.get_mut(at..at + text.len())
+                && serde_json::from_slice::<Value>(theirs).is_ok_and(|theirs| theirs == *fields)
+            {
+                theirs.copy_from_slice(text);
+            }
+        }
+    }
+    sorted
+}
+
+/// Every `fieldsV1` in a value.
+fn collect_fields<'a>(value: &'a Value, into: &mut Vec<&'a Value>) {
+    match value {
+        Value::Object(object) => {
+            into.extend(object.get("fieldsV1"));
+            object
+                .values()
+                .for_each(|value| collect_fields(value, into));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_fields(item, into)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

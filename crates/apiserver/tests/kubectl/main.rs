@@ -23,16 +23,13 @@ use rules::{Difference, Rules};
 use script::Script;
 use side::{Outcome, Side};
 
-/// A number that each commit has for itself: releases of kubectl take turns by it.
-const FRESH: &str = "CONFORM_FRESH";
-
 mod on_cluster {
     use std::env;
 
     use testkit::control_plane::{self, ControlPlane, Identity, clients};
     use tokio::task::spawn_blocking;
 
-    use super::{FRESH, Strictness, compare};
+    use super::{Strictness, compare};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn kubectl_of_the_same_release_sees_no_difference() {
@@ -43,7 +40,9 @@ mod on_cluster {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn kubectl_of_an_older_release_sees_no_difference() {
-        let turn = env::var(FRESH).ok().and_then(|seed| seed.parse().ok());
+        let turn = env::var(clients::KUBECTL_TURN)
+            .ok()
+            .and_then(|turn| turn.parse().ok());
         let program = spawn_blocking(move || clients::older_kubectl(turn.unwrap_or_default()));
         let program = program.await.expect("building does not panic");
         let program = program.unwrap_or_else(|error| panic!("no clients: {error}"));

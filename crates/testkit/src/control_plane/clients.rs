@@ -16,6 +16,9 @@ const LINK: &str = "-ldflags=-s -w";
 /// The variable that names a release of kubectl, as in `KUBECTL_RELEASE=1.28`.
 pub const KUBECTL_RELEASE: &str = "KUBECTL_RELEASE";
 
+/// The variable that says whose turn it is where no release is named: a number that goes up with each commit.
+pub const KUBECTL_TURN: &str = "KUBECTL_TURN";
+
 /// A program to be had: its name, which is that of its folder in the cache as well, and its Go package.
 struct Client {
     name: &'static str,
