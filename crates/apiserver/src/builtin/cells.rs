@@ -17,6 +17,8 @@ const NONE: &str = "<none>";
 const UNKNOWN: &str = "<unknown>";
 /// Hosts and addresses that are shown; the rest is counted.
 const SHOWN_MAX: usize = 3;
+/// The same of metrics.
+const METRICS_MAX: usize = 2;
 
 /// Where a cell comes from: the first of these that is something.
 pub(super) struct Cell(Vec<Source>);
@@ -137,6 +139,7 @@ fn made(name: &str, object: &Object, now: Timestamp) -> Value {
         }
         "ingress-ports" if object.list("spec.tls").is_empty() => "80".to_owned(),
         "ingress-ports" => "80, 443".to_owned(),
+        "targets" => targets(object),
         "last-seen" | "first-seen" => seen(object, name, now),
         "times" => return times(object).into(),
         "involved" => involved(object),
@@ -326,6 +329,55 @@ fn hosts(rules: &[Value]) -> String {
         }
         shown => shown.join(","),
     }
+}
+
+/// What an autoscaler looks at: how much of it there is, and how much there shall be.
+fn targets(object: &Object) -> String {
+    let found = object.list("status.currentMetrics");
+    let metrics = object.list("spec.metrics").iter().enumerate();
+    let all: Vec<String> = metrics
+        .map(|(at, metric)| target(metric, found.get(at)))
+        .collect();
+    let shown = all[..all.len().min(METRICS_MAX)].join(", ");
+    match all.len().saturating_sub(METRICS_MAX) {
+        0 => or(&shown, NONE).to_owned(),
+        more => format!("{shown} + {more} more..."),
+    }
+}
+
+fn target(metric: &Value, found: Option<&Value>) -> String {
+    let (source, average) = match metric.text("type") {
+        "Resource" => ("resource", ""),
+        "ContainerResource" => ("containerResource", ""),
+        "Pods" => ("pods", ""),
+        "Object" => ("object", " (avg)"),
+        "External" => ("external", " (avg)"),
+        _ => return "<unknown type>".to_owned(),
+    };
+    let wanted = |field: &str| text(metric.at(&format!("{source}.target.{field}")));
+    let current = |field: &str| {
+        let at = |found: &Value| text(found.at(&format!("{source}.current.{field}")));
+        found.map(at).unwrap_or_default()
+    };
+    let name = match metric.text(&format!("{source}.name")) {
+        "" => String::new(),
+        name => format!("{name}: "),
+    };
+    let amount = wanted("averageValue");
+    if !amount.is_empty() {
+        let current = current("averageValue");
+        return format!("{name}{}/{amount}{average}", or(&current, UNKNOWN));
+    }
+    if name.is_empty() {
+        return format!("{}/{}", or(&current("value"), UNKNOWN), wanted("value"));
+    }
+    let percent = |number: String, none: &str| match number.as_str() {
+        "" => none.to_owned(),
+        number => format!("{number}%"),
+    };
+    let current = percent(current("averageUtilization"), UNKNOWN);
+    let wanted = percent(wanted("averageUtilization"), "<auto>");
+    format!("{name}{current}/{wanted}")
 }
 
 /// When an Event was first or last seen; one that was seen once has one time.

@@ -1,11 +1,12 @@
 //! Makes the output of two runs comparable: what a server, a clock or a temporary folder chose gets a name.
 //!
-//! Uids, resource versions, times, ages in tables, addresses, and the names of kubectl's own files. Equal uids stay
-//! equal.
+//! Uids, resource versions, times, ages in tables, addresses, tokens, and the names of kubectl's own files. Equal uids stay
+//! equal. What is JSON as a whole has its fields in the order of their names: `get --raw` prints those of the server.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
+use serde_json::{Map, Value};
 
 static UID: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").expect("a constant")
@@ -23,6 +24,8 @@ static CHOSEN: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d{4}", "<time>"),
         (r#"(resourceVersion"?: ?)"\d+""#, r#"$1"<version>""#),
         (r"(Resource Version: +)\d+", "$1<version>"),
+        (r"(resource version to be \d+, was )\d+", "$1<version>"),
+        (r"eyJ[\w-]+\.[\w-]+\.[\w-]+", "<token>"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC", "<time>"),
         (r"((?:127\.0\.0\.1|localhost):)\d+", "$1<port>"),
         (r"/tmp/(LIVE|MERGED)-\d+", "/tmp/$1-<number>"),
@@ -46,7 +49,8 @@ pub(crate) struct Normal {
 
 impl Normal {
     pub(crate) fn text(&mut self, text: &str) -> String {
-        let named = UID.replace_all(text, |found: &Captures<'_>| self.uid(&found[0]));
+        let text = in_order(text).unwrap_or_else(|| text.to_owned());
+        let named = UID.replace_all(&text, |found: &Captures<'_>| self.uid(&found[0]));
         let mut text = named.into_owned();
         for (pattern, name) in &*CHOSEN {
             text = pattern.replace_all(&text, *name).into_owned();
@@ -62,6 +66,12 @@ impl Normal {
         });
         format!("<uid {}>", number + 1)
     }
+}
+
+/// A JSON object with its fields in the order of their names; nothing if it is none.
+fn in_order(text: &str) -> Option<String> {
+    let object: Map<String, Value> = serde_json::from_str(text).ok()?;
+    serde_json::to_string_pretty(&object).ok()
 }
 
 /// Of the values that a field may have kube-apiserver tells what each means. That is nowhere but in Kubernetes' own
@@ -108,7 +118,10 @@ fn what_a_run_chose_gets_a_name() {
         ),
         ("resourceVersion: \"12\"", "resourceVersion: \"<version>\""),
         ("https://127.0.0.1:4711/x", "https://127.0.0.1:<port>/x"),
-        ("{\"at\": \"2026-01-02T03:04:05Z\"}", "{\"at\": \"<time>\"}"),
+        (
+            "{\"b\":\"2026-01-02T03:04:05Z\",\"a\":1}\n",
+            "{\n  \"a\": 1,\n  \"b\": \"<time>\"\n}",
+        ),
         (
             "--- /tmp/LIVE-12/v1\t2026-01-02 03:04:05.678 +0000",
             "--- /tmp/LIVE-<number>/v1\t<time>",

@@ -17,7 +17,7 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// The lines that differ, without those that both begin and end with.
+    /// The lines that differ, without those that both begin and end with. If one side only says more, it is what that is.
     pub(crate) fn between(
         ours: &str,
         theirs: &str,
@@ -33,13 +33,18 @@ impl Difference {
         let (ours, theirs) = (&ours[begin..], &theirs[begin..]);
         let end = ours.iter().rev().zip(theirs.iter().rev());
         let end = end.take_while(same).count();
-        let text = |lines: &[&str]| lines[..lines.len() - end].join("\n");
+        let (ours, theirs) = (&ours[..ours.len() - end], &theirs[..theirs.len() - end]);
+        let (ours, theirs) = match (more(ours, theirs), more(theirs, ours)) {
+            (Some(more), _) => (more, Vec::new()),
+            (None, Some(more)) => (Vec::new(), more),
+            (None, None) => (ours.to_vec(), theirs.to_vec()),
+        };
         Some(Self {
             script: script.to_owned(),
             command: command.to_owned(),
             place: "",
-            ours: text(ours),
-            theirs: text(theirs),
+            ours: ours.join("\n"),
+            theirs: theirs.join("\n"),
         })
     }
 
@@ -47,6 +52,14 @@ impl Difference {
     pub(crate) fn in_its(self, place: &'static str) -> Self {
         Self { place, ..self }
     }
+}
+
+/// What some lines say more than others, which they have all of, in their order.
+fn more<'a>(lines: &[&'a str], others: &[&str]) -> Option<Vec<&'a str>> {
+    let mut others = others.iter().peekable();
+    let is_more = |line: &&&str| others.next_if_eq(line).is_none();
+    let more = lines.iter().filter(is_more).copied().collect();
+    others.next().is_none().then_some(more)
 }
 
 impl fmt::Display for Difference {
@@ -97,5 +110,10 @@ fn only_lines_that_differ_are_told() {
     assert_eq!((found.ours.as_str(), found.theirs.as_str()), ("b", "x\ny"));
     let found = Difference::between("a\na\n", "a\n", ("", "")).unwrap();
     assert_eq!((found.ours.as_str(), found.theirs.as_str()), ("a", ""));
+    let found = Difference::between("a\nc", "x\na\nb\nc\nd", ("", "")).unwrap();
+    assert_eq!(
+        (found.ours.as_str(), found.theirs.as_str()),
+        ("", "x\nb\nd")
+    );
     assert!(Difference::between("a", "a", ("", "")).is_none());
 }
