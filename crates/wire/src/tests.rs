@@ -130,6 +130,9 @@ fn what_go_leaves_out_goes_and_what_it_always_writes_comes() {
         } })
         )
     );
+    let born = |at: &str| pod(json!({ "metadata": { "creationTimestamp": at } })).unwrap();
+    let at = &born("2001-02-03T06:05:06.9+02:00")["metadata"]["creationTimestamp"];
+    assert_eq!(at, "2001-02-03T04:05:06Z");
     let wrong = |value, path: &str, wanted| assert_eq!(pod(value), Err((path.to_owned(), wanted)));
     wrong(json!({ "spec": [] }), "spec", "object");
     wrong(

@@ -64,15 +64,19 @@ pub(super) fn update(kind: Kind, new: &mut Object, old: &Object, subresource: Op
 
 /// What an object loses on its way into the store, after everybody has seen it.
 pub(super) fn store(kind: Kind, object: &mut Object) {
-    if matches!(kind, Kind::ClusterRole | Kind::Role) {
-        no_rules(object);
+    // In a definition an empty list may be a default.
+    if kind != Kind::CustomResourceDefinition {
+        object.values_mut().for_each(no_empty_list);
     }
 }
 
-/// A list without rules is kept as none.
-fn no_rules(object: &mut Object) {
-    if object.list("rules").is_empty() {
-        object.insert("rules".to_owned(), Value::Null);
+/// A list that Go writes also when nothing is in it is kept as none.
+fn no_empty_list(value: &mut Value) {
+    match value {
+        Value::Array(list) if list.is_empty() => *value = Value::Null,
+        Value::Array(list) => list.iter_mut().for_each(no_empty_list),
+        Value::Object(fields) => fields.values_mut().for_each(no_empty_list),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -32,7 +32,7 @@ use serde_json::Value;
 use crate::compare::{self, Difference};
 use crate::rules::Rules;
 use crate::sequence::Sequence;
-use crate::side::Side;
+use crate::side::{Answer, Side};
 use crate::transcript::{self, Exchange};
 use crate::{AT_ONCE, normal};
 use aim::Task;
@@ -214,6 +214,9 @@ impl<'a> Histories<'a> {
         let patience = transcript::NEXT_EVENT;
         let mut theirs = transcript::record(&theirs, &sequence, &plan.place, patience).await?;
         let mut ours = history.ours;
+        if kind.stored {
+            allow_more_rules(&mut ours, &mut theirs);
+        }
         normal::normalise(&mut ours, &plan.place);
         normal::normalise(&mut theirs, &plan.place);
         let differences = compare::differences(&plan.place, &ours, &theirs);
@@ -236,6 +239,28 @@ impl<'a> Histories<'a> {
         }
         plans
     }
+}
+
+/// A kind that is judged by its type alone is refused for some of the causes that the real API has, or not at all. After
+/// that its objects are not the same any more, and there is nothing left to compare.
+fn allow_more_rules(ours: &mut Vec<Exchange>, theirs: &mut Vec<Exchange>) {
+    let causes = |answer: &Answer| -> BTreeSet<String> {
+        let causes = answer.body["details"]["causes"].as_array();
+        causes.into_iter().flatten().map(Value::to_string).collect()
+    };
+    let end = ours.iter_mut().zip(&*theirs).position(|(ours, theirs)| {
+        let (few, all) = (causes(&ours.answer), causes(&theirs.answer));
+        if !few.is_empty() && few.is_subset(&all) {
+            ours.answer = theirs.answer.clone();
+        }
+        matches!(
+            (ours.answer.code, theirs.answer.code),
+            (Some(200..300), Some(422))
+        )
+    });
+    let end = end.unwrap_or(ours.len());
+    ours.truncate(end);
+    theirs.truncate(end);
 }
 
 /// A request line without what chance made of it.

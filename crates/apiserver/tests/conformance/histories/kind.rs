@@ -28,6 +28,8 @@ pub(crate) struct Kind {
     #[serde(default)]
     pub(crate) custom: bool,
     #[serde(default)]
+    pub(crate) stored: bool,
+    #[serde(default)]
     pub(crate) slow: bool,
     #[serde(default)]
     pub(crate) one_by_one: bool,
