@@ -99,7 +99,7 @@ impl Source {
             "ratio" => format!("{}/{}", object.number(path), whole(object, other())).into(),
             "first" => text(object.list(path).first()).into(),
             "join" => joined(object.list(path), other()).into(),
-            "few" => few(&all_of(object.list(path), other())).into(),
+            "few" => few(&all_of(object.list(path), other()), ",", SHOWN_MAX).into(),
             "sum" => object
                 .list(path)
                 .iter()
@@ -188,9 +188,9 @@ fn all_of(list: &[Value], field: &str) -> Vec<String> {
 }
 
 /// The first of several texts, and how many more there are.
-fn few(all: &[String]) -> String {
-    let shown = all[..all.len().min(SHOWN_MAX)].join(",");
-    match all.len().saturating_sub(SHOWN_MAX) {
+fn few(all: &[String], separator: &str, max: usize) -> String {
+    let shown = all[..all.len().min(max)].join(separator);
+    match all.len().saturating_sub(max) {
         0 => shown,
         more => format!("{shown} + {more} more..."),
     }
@@ -275,7 +275,7 @@ fn endpoints(object: &Object) -> String {
         ports.iter().flat_map(at).collect()
     };
     let all: Vec<String> = object.list("subsets").iter().flat_map(subset).collect();
-    few(&all)
+    few(&all, ",", SHOWN_MAX)
 }
 
 fn port(port: &Value) -> String {
@@ -331,21 +331,13 @@ fn hosts(rules: &[Value]) -> String {
     }
 }
 
-/// What an autoscaler looks at: how much of it there is, and how much there shall be.
+/// What an autoscaler looks at, and how much of it there shall be. How much there is nobody measures here.
 fn targets(object: &Object) -> String {
-    let found = object.list("status.currentMetrics");
-    let metrics = object.list("spec.metrics").iter().enumerate();
-    let all: Vec<String> = metrics
-        .map(|(at, metric)| target(metric, found.get(at)))
-        .collect();
-    let shown = all[..all.len().min(METRICS_MAX)].join(", ");
-    match all.len().saturating_sub(METRICS_MAX) {
-        0 => or(&shown, NONE).to_owned(),
-        more => format!("{shown} + {more} more..."),
-    }
+    let all: Vec<String> = object.list("spec.metrics").iter().map(target).collect();
+    or(&few(&all, ", ", METRICS_MAX), NONE).to_owned()
 }
 
-fn target(metric: &Value, found: Option<&Value>) -> String {
+fn target(metric: &Value) -> String {
     let (source, average) = match metric.text("type") {
         "Resource" => ("resource", ""),
         "ContainerResource" => ("containerResource", ""),
@@ -354,30 +346,17 @@ fn target(metric: &Value, found: Option<&Value>) -> String {
         "External" => ("external", " (avg)"),
         _ => return "<unknown type>".to_owned(),
     };
+    let name = metric.text(&format!("{source}.name"));
     let wanted = |field: &str| text(metric.at(&format!("{source}.target.{field}")));
-    let current = |field: &str| {
-        let at = |found: &Value| text(found.at(&format!("{source}.current.{field}")));
-        found.map(at).unwrap_or_default()
-    };
-    let name = match metric.text(&format!("{source}.name")) {
-        "" => String::new(),
-        name => format!("{name}: "),
-    };
     let amount = wanted("averageValue");
-    if !amount.is_empty() {
-        let current = current("averageValue");
-        return format!("{name}{}/{amount}{average}", or(&current, UNKNOWN));
-    }
-    if name.is_empty() {
-        return format!("{}/{}", or(&current("value"), UNKNOWN), wanted("value"));
-    }
-    let percent = |number: String, none: &str| match number.as_str() {
-        "" => none.to_owned(),
-        number => format!("{number}%"),
+    let wanted = match (name, amount.as_str(), wanted("averageUtilization").as_str()) {
+        ("", "", _) => wanted("value"),
+        (_, "", "") => "<auto>".to_owned(),
+        (_, "", percent) => format!("{percent}%"),
+        (_, amount, _) => format!("{amount}{average}"),
     };
-    let current = percent(current("averageUtilization"), UNKNOWN);
-    let wanted = percent(wanted("averageUtilization"), "<auto>");
-    format!("{name}{current}/{wanted}")
+    let colon = if name.is_empty() { "" } else { ": " };
+    format!("{name}{colon}{UNKNOWN}/{wanted}")
 }
 
 /// When an Event was first or last seen; one that was seen once has one time.
