@@ -203,7 +203,7 @@ async fn releases_come_and_go_alike() {
         "upgrade shop {chart} --set greeting=hello,replicas=2,second=www",
         "get manifest shop",
         "get all shop",
-        "upgrade shop {chart} --set replicas=-1,second=www",
+        "upgrade shop {chart} --set port=0,second=www",
         "rollback shop 1",
         "upgrade shop {chart} --set greeting=merged,second=www --server-side=false",
         "history shop",
@@ -227,7 +227,7 @@ async fn releases_come_and_go_alike() {
     for (place, words) in [
         (3, "Kinds of names are there"),
         (4, "Kinds of names are there"),
-        (11, "must be greater than or equal to 0"),
+        (11, "must be between 1 and 65535"),
         (14, "Rollback to 1"),
     ] {
         let Finished { stdout, stderr, .. } = &told[place];
