@@ -40,6 +40,15 @@ async fn until_namespace_gone(stage: &Stage) {
     gone.await.unwrap();
 }
 
+/// Whoever runs before that could still withdraw what was published.
+async fn until_secret_gone(stage: &Stage) {
+    let gone = eventually(SOON, "the Secret to go", async || {
+        let found = stage.secrets().get_opt("dns").await.unwrap();
+        found.is_none().then_some(())
+    });
+    gone.await.unwrap();
+}
+
 /// What is told about the namespace where nobody deletes it.
 async fn told(stage: &Stage) -> Vec<String> {
     let events: Api<Event> = Api::namespaced(stage.client.clone(), "default");
@@ -95,11 +104,7 @@ async fn without_credentials_a_namespace_goes_after_a_minute(mut stage: Stage) {
     stage.until_ready("app").await;
     stage.stop().await;
     delete_namespace(&stage).await;
-    let gone = eventually(SOON, "the Secret to go", async || {
-        let found = stage.secrets().get_opt("dns").await.unwrap();
-        found.is_none().then_some(())
-    });
-    gone.await.unwrap();
+    until_secret_gone(&stage).await;
     stage.run();
     stage.until("app", "Ready", "False/DNSProviderError").await;
     let announced = eventually(SOON, "what will come of it", async || {
@@ -175,6 +180,7 @@ async fn what_stays_behind_is_one_line_in_the_log() {
     stage.stop().await;
     let log = Log::capture();
     delete_namespace(&stage).await;
+    until_secret_gone(&stage).await;
     stage.run();
     until_namespace_gone(&stage).await;
     let warnings = log.warnings();
