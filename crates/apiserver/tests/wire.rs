@@ -179,9 +179,9 @@ mod on_cluster {
     use std::path::PathBuf;
     use std::process::Command;
 
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use testkit::control_plane::clients;
-    use wire::{TypeMeta, decode, encode};
+    use wire::{TypeMeta, decode, encode, normalise};
 
     /// What the objects are drawn from.
     const SEEDS: [&str; 2] = ["1", "2"];
@@ -208,12 +208,28 @@ mod on_cluster {
         for seed in SEEDS {
             let lines = kubernetes(&["objects", seed, EACH]);
             assert!(lines.lines().count() > 1_000);
+            let mut last = "";
             for line in lines.lines() {
                 let [kind, written, from, to] = *line.split('\t').collect::<Vec<_>>() else {
                     panic!("{line}");
                 };
                 let from: Value = serde_json::from_str(from).unwrap();
                 let to: Value = serde_json::from_str(to).unwrap();
+                // The form of what is written is that of what is written again, and the first is that of nothing.
+                let text = |field: &str| to[field].as_str().unwrap_or_default();
+                let [api_version, name] = ["apiVersion", "kind"].map(text);
+                let of = TypeMeta {
+                    api_version,
+                    kind: name,
+                };
+                let mut form = from.clone();
+                if kind != last {
+                    form = json!({ "apiVersion": api_version, "kind": name });
+                }
+                last = kind;
+                let object = form.as_object_mut().unwrap();
+                assert_eq!(normalise(of, object), Ok(()), "{kind}: {from}");
+                assert_eq!(form, from, "{kind}");
                 let octets = octets(written);
                 assert_eq!(encode(&from).as_ref(), Some(&octets), "{kind}: {from}");
                 let read = decode(&octets, TypeMeta::default());

@@ -72,34 +72,17 @@ fn what_go_has_written_says_what_go_reads_in_it() {
     }
 }
 
-/// What Go writes is what it reads in octets, but that a list with nothing in it is still one.
 #[test]
-fn json_gets_the_form_that_go_gives_it() {
-    for Written {
-        kind, mut from, to, ..
-    } in sample()
-    {
+fn json_that_go_has_written_has_its_form_already() {
+    for Written { kind, from, to, .. } in sample() {
+        let text = |field: &str| to[field].as_str().unwrap();
         let of = TypeMeta {
-            api_version: to["apiVersion"].as_str().unwrap(),
-            kind: to["kind"].as_str().unwrap(),
+            api_version: text("apiVersion"),
+            kind: text("kind"),
         };
-        let object = from.as_object_mut().unwrap();
-        assert_eq!(normalise(of, object), Ok(()), "{kind}");
-        assert_eq!(as_octets_tell(from), as_octets_tell(to), "{kind}");
-    }
-}
-
-/// Octets do not tell an empty list from none.
-fn as_octets_tell(value: Value) -> Value {
-    match value {
-        Value::Array(list) if list.is_empty() => Value::Null,
-        Value::Array(list) => list.into_iter().map(as_octets_tell).collect(),
-        Value::Object(fields) => {
-            let fields = fields.into_iter();
-            let fields = fields.map(|(name, value)| (name, as_octets_tell(value)));
-            fields.collect()
-        }
-        value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => value,
+        let mut object = from.as_object().unwrap().clone();
+        assert_eq!(normalise(of, &mut object), Ok(()), "{kind}");
+        assert_eq!(Value::Object(object), from, "{kind}");
     }
 }
 
