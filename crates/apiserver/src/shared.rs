@@ -130,18 +130,13 @@ impl Shared {
         }
     }
 
-    /// Does what the collector leaves to others. What is refused is taken up again after a pause.
+    /// Carries out what the collector wants to be requested. If it is refused, it is taken up again after a pause.
     pub(crate) async fn run(&self, errand: Errand) {
-        let later = match errand {
-            Errand::Wait(pause, later) => Some((pause, later)),
-            Errand::Request(request) => {
-                let refusal = {
-                    let _turn = self.errands.acquire().await;
-                    self.call(&request.call).await.err()
-                };
-                self.engine().conclude(*request, refusal.as_ref())
-            }
+        let refusal = {
+            let _turn = self.errands.acquire().await;
+            self.call(&errand.call).await.err()
         };
+        let later = self.engine().conclude(errand, refusal.as_ref());
         if let Some((pause, later)) = later {
             tokio::time::sleep(pause).await;
             self.engine().take_up(later);

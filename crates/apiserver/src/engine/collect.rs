@@ -10,13 +10,12 @@
 //! owner removed ──► Gone ──► Dependent ──► removed, and so on down the tree
 //! owner foreground ─► Owner ─► Dependent … each removal ─► Release ──► owner's finalizer taken away
 //! owner orphan ─────► Owner ──► references cut, finalizer taken away
-//! namespace deleted ─► a pause ─► Sweep, Sweep … each removal ─► Emptied ──► namespace removed
+//! namespace deleted ─► Sweep, Sweep … each removal ─► Emptied ──► namespace removed
 //! definition deleted ─► SweepKind … each removal ─► EmptiedKind ──► definition removed
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -33,20 +32,14 @@ use crate::store::{Store, Stored};
 /// How many objects one step of a sweep deletes: some ten milliseconds of work.
 const SWEEP_MAX: usize = 100;
 
-/// How long a namespace that is being deleted keeps what is in it. `kubectl delete -f` of a directory names the namespace and
-/// then everything in it, and finds what it names, as it does in a cluster, where this takes longer.
-pub(super) const NAMESPACE_STAYS: Duration = Duration::from_secs(2);
-
 /// What is still to be looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     queue: VecDeque<Task>,
     /// The same tasks, so that none waits twice.
     queued: BTreeSet<Task>,
-    /// What has to be requested because webhooks have a say in it, and what waits.
+    /// What has to be requested because webhooks have a say in it.
     pub(super) errands: Vec<Errand>,
-    /// What is to be taken up after a pause.
-    pub(super) waiting: BTreeSet<Task>,
     /// The objects that such requests are under way about, each with what else is to be looked at when it is concluded.
     pub(super) under_way: BTreeMap<Key, BTreeSet<Task>>,
     /// How often in a row those about each object were refused.
@@ -393,12 +386,6 @@ impl Engine {
 
     /// Deletes some of what is in a namespace and comes back for the rest.
     fn sweep(&mut self, namespace: &Arc<str>, after: Option<&Key>, now: Timestamp) {
-        if after.is_none()
-            && let Some(pause) = self.stay(namespace, now)
-        {
-            self.put_off(pause, Task::Sweep(Arc::clone(namespace), None));
-            return;
-        }
         let kinds: Vec<Kind> = self
             .store
             .kinds()
@@ -434,16 +421,6 @@ impl Engine {
 }
 
 impl Engine {
-    /// How long a namespace still keeps what is in it. A clock that was set back makes nothing wait.
-    fn stay(&self, namespace: &str, now: Timestamp) -> Option<Duration> {
-        let key = Kind::new("", "namespaces").key("", namespace);
-        let object = self.store.get(&key)?.object();
-        let deleted: Timestamp = object.metadata_text("deletionTimestamp")?.parse().ok()?;
-        let since = Duration::try_from(now.duration_since(deleted)).ok()?;
-        let left = NAMESPACE_STAYS.saturating_sub(since);
-        (!left.is_zero()).then_some(left)
-    }
-
     /// Wants those of these kinds deleted that somebody has to be asked about, once. The other kinds are left.
     fn sweep_as_asked(
         &mut self,

@@ -36,18 +36,9 @@ const NAMESPACE_CONTROLLER: &str = "namespace-controller";
 /// The program that they are part of.
 const AGENT: &str = "kube-controller-manager";
 
-/// What the collector leaves to its driver.
-#[derive(Debug)]
-pub(crate) enum Errand {
-    /// A request to be carried out.
-    Request(Box<GcRequest>),
-    /// Something to be taken up again after a pause.
-    Wait(Duration, Later),
-}
-
 /// A request that the collector wants to be carried out.
 #[derive(Debug)]
-pub(crate) struct GcRequest {
+pub(crate) struct Errand {
     pub(crate) call: Call,
     /// The object it is about; of a whole kind its name is empty. There is one at a time.
     about: Key,
@@ -60,58 +51,48 @@ pub(crate) struct GcRequest {
 pub(crate) struct Later(BTreeSet<Task>);
 
 impl Engine {
-    /// What steps of the collector have put down since this was last asked.
+    /// The requests that steps of the collector have put down since this was last asked.
     pub(crate) fn take_errands(&mut self) -> Vec<Errand> {
         std::mem::take(&mut self.collector.errands)
     }
 
-    /// Takes note of what became of a request. If it was refused: what to take up, and after which pause.
+    /// Takes note of what became of an errand. If it was refused: what to take up, and after which pause.
     pub(crate) fn conclude(
         &mut self,
-        request: GcRequest,
+        errand: Errand,
         refusal: Option<&Refusal>,
     ) -> Option<(Duration, Later)> {
-        let mut tasks = self.collector.under_way.remove(&request.about);
+        let mut tasks = self.collector.under_way.remove(&errand.about);
         let tasks = tasks.get_or_insert_default();
         // What is gone needs nothing any more.
         if refusal.is_none_or(|refusal| refusal.code == 404) {
-            self.collector.refusals.remove(&request.about);
-            tasks.insert(request.done);
+            self.collector.refusals.remove(&errand.about);
+            tasks.insert(errand.done);
             self.take_up(Later(std::mem::take(tasks)));
             return None;
         }
-        let count = self.collector.refusals.entry(request.about).or_default();
+        let count = self.collector.refusals.entry(errand.about).or_default();
         let pause = PAUSE.saturating_mul(1 << (*count).min(16));
         *count += 1;
-        tasks.insert(request.refused);
+        tasks.insert(errand.refused);
         Some((pause.min(PAUSE_MAX), Later(std::mem::take(tasks))))
     }
 
-    fn want(&mut self, request: GcRequest) {
-        match self.collector.under_way.entry(request.about.clone()) {
+    fn want(&mut self, errand: Errand) {
+        match self.collector.under_way.entry(errand.about.clone()) {
             Entry::Vacant(place) => {
                 place.insert(BTreeSet::new());
-                let errand = Errand::Request(Box::new(request));
                 self.collector.errands.push(errand);
             }
             Entry::Occupied(mut place) => {
-                place.get_mut().insert(request.done);
+                place.get_mut().insert(errand.done);
             }
         }
     }
 
-    /// Puts something off; once, however often it is asked for meanwhile.
-    pub(super) fn put_off(&mut self, pause: Duration, task: Task) {
-        if self.collector.waiting.insert(task.clone()) {
-            let errand = Errand::Wait(pause, Later(BTreeSet::from([task])));
-            self.collector.errands.push(errand);
-        }
-    }
-
-    /// Takes up again what was refused or put off.
+    /// Takes up again what was refused.
     pub(crate) fn take_up(&mut self, Later(tasks): Later) {
         for task in tasks {
-            self.collector.waiting.remove(&task);
             self.collector.add(task);
         }
     }
@@ -142,7 +123,7 @@ impl Engine {
             "propagationPolicy": policy,
         });
         let task = Task::Dependent(key.clone());
-        self.want(GcRequest {
+        self.want(Errand {
             call: call(resource, key, Verb::Delete, options, now),
             about: key.clone(),
             done: task.clone(),
@@ -161,7 +142,7 @@ impl Engine {
     ) {
         metadata["resourceVersion"] = stored.revision().to_string().into();
         let patch = json!({ "metadata": metadata });
-        self.want(GcRequest {
+        self.want(Errand {
             call: Call {
                 patch: Some(Patch::Change(PatchKind::Merge)),
                 ..call(resource, key, Verb::Patch, patch, now)
@@ -177,7 +158,7 @@ impl Engine {
         let key = resource.key_kind().key(namespace, "");
         let options = json!({ "propagationPolicy": "Background" });
         let call = call(resource, &key, Verb::DeleteCollection, options, now);
-        self.want(GcRequest {
+        self.want(Errand {
             call: Call {
                 user: controller(NAMESPACE_CONTROLLER),
                 target: Target {

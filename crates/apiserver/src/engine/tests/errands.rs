@@ -1,6 +1,5 @@
 //! What the collector wants where webhooks have a say.
 
-use super::errand::GcRequest;
 use super::*;
 
 const CONFIGURATIONS: &str =
@@ -24,32 +23,23 @@ fn watched_over() -> Bench {
 }
 
 impl Bench {
-    /// What the collector wants to be requested.
-    fn requests(&mut self) -> Vec<GcRequest> {
-        self.collect();
-        let errands = self.engine.take_errands().into_iter();
-        let requests = errands.map(|errand| match errand {
-            Errand::Request(request) => *request,
-            Errand::Wait(..) => panic!("{errand:?} waits"),
-        });
-        requests.collect()
-    }
-
     /// The one thing that the collector wants now.
-    fn errand(&mut self) -> GcRequest {
-        let mut requests = self.requests();
-        assert_eq!(requests.len(), 1, "{requests:?}");
-        requests.remove(0)
+    fn errand(&mut self) -> Errand {
+        self.collect();
+        let mut errands = self.engine.take_errands();
+        assert_eq!(errands.len(), 1, "{errands:?}");
+        errands.remove(0)
     }
 
     /// Does what the collector wants, until it wants nothing.
     fn run_errands(&mut self) {
         loop {
-            let requests = self.requests();
-            if requests.is_empty() {
+            self.collect();
+            let errands = self.engine.take_errands();
+            if errands.is_empty() {
                 return;
             }
-            for errand in requests {
+            for errand in errands {
                 let step = self.engine.handle(&errand.call).unwrap();
                 assert!(matches!(step, Step::Done(_)), "{step:?}");
                 assert!(self.engine.conclude(errand, None).is_none());
@@ -147,26 +137,4 @@ fn the_content_of_a_namespace_goes_by_request_kind_by_kind() {
     assert!(bench.engine.conclude(errand, None).is_none());
     bench.run_errands();
     assert!(!bench.exists(&format!("{namespaces}/n")));
-}
-
-#[test]
-fn a_namespace_keeps_what_is_in_it_for_a_moment() {
-    let mut bench = Bench::new();
-    let namespaces = "/api/v1/namespaces";
-    bench.object("POST", namespaces, map("a"));
-    let maps = format!("{namespaces}/a/configmaps");
-    bench.object("POST", &maps, map("b"));
-    bench.object("DELETE", &format!("{namespaces}/a"), Value::Null);
-    let label = json!({ "metadata": { "labels": { "c": "d" } } });
-    bench.object("PATCH", &format!("{namespaces}/a"), label);
-    while bench.engine.collect(bench.now) {}
-    assert!(bench.exists(&format!("{maps}/b")));
-    let mut errands = bench.engine.take_errands();
-    assert_eq!(errands.len(), 1, "{errands:?}");
-    let Errand::Wait(_, later) = errands.remove(0) else {
-        panic!("there is no webhook");
-    };
-    bench.engine.take_up(later);
-    bench.collect();
-    assert!(!bench.exists(&format!("{namespaces}/a")));
 }
