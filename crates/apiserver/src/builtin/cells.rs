@@ -140,6 +140,7 @@ fn made(name: &str, object: &Object, now: Timestamp) -> Value {
         "ingress-ports" if object.list("spec.tls").is_empty() => "80".to_owned(),
         "ingress-ports" => "80, 443".to_owned(),
         "targets" => targets(object),
+        "parameters" => parameters(object),
         "last-seen" | "first-seen" => seen(object, name, now),
         "times" => return times(object).into(),
         "involved" => involved(object),
@@ -253,6 +254,17 @@ fn default_name(object: &Object) -> String {
     }
 }
 
+fn parameters(object: &Object) -> String {
+    let Some(parameters) = object.at("spec.parameters") else {
+        return String::new();
+    };
+    let (kind, name) = (parameters.text("kind"), parameters.text("name"));
+    match parameters.at("apiGroup").and_then(Value::as_str) {
+        Some(group) => format!("{kind}.{group}/{name}"),
+        None => format!("{kind}/{name}"),
+    }
+}
+
 /// Every address with every port.
 fn endpoints(object: &Object) -> String {
     let subset = |subset: &Value| -> Vec<String> {
@@ -331,13 +343,17 @@ fn hosts(rules: &[Value]) -> String {
     }
 }
 
-/// What an autoscaler looks at, and how much of it there shall be. How much there is nobody measures here.
+/// What an autoscaler looks at: how much of it there is, and how much there shall be.
 fn targets(object: &Object) -> String {
-    let all: Vec<String> = object.list("spec.metrics").iter().map(target).collect();
+    let found = object.list("status.currentMetrics");
+    let metrics = object.list("spec.metrics").iter().enumerate();
+    let all: Vec<String> = metrics
+        .map(|(at, metric)| target(metric, found.get(at)))
+        .collect();
     or(&few(&all, ", ", METRICS_MAX), NONE).to_owned()
 }
 
-fn target(metric: &Value) -> String {
+fn target(metric: &Value, found: Option<&Value>) -> String {
     let (source, average) = match metric.text("type") {
         "Resource" => ("resource", ""),
         "ContainerResource" => ("containerResource", ""),
@@ -346,17 +362,30 @@ fn target(metric: &Value) -> String {
         "External" => ("external", " (avg)"),
         _ => return "<unknown type>".to_owned(),
     };
-    let name = metric.text(&format!("{source}.name"));
     let wanted = |field: &str| text(metric.at(&format!("{source}.target.{field}")));
-    let amount = wanted("averageValue");
-    let wanted = match (name, amount.as_str(), wanted("averageUtilization").as_str()) {
-        ("", "", _) => wanted("value"),
-        (_, "", "") => "<auto>".to_owned(),
-        (_, "", percent) => format!("{percent}%"),
-        (_, amount, _) => format!("{amount}{average}"),
+    let current = |field: &str| {
+        let at = |found: &Value| text(found.at(&format!("{source}.current.{field}")));
+        found.map(at).unwrap_or_default()
     };
-    let colon = if name.is_empty() { "" } else { ": " };
-    format!("{name}{colon}{UNKNOWN}/{wanted}")
+    let name = match metric.text(&format!("{source}.name")) {
+        "" => String::new(),
+        name => format!("{name}: "),
+    };
+    let amount = wanted("averageValue");
+    if !amount.is_empty() {
+        let current = current("averageValue");
+        return format!("{name}{}/{amount}{average}", or(&current, UNKNOWN));
+    }
+    if name.is_empty() {
+        return format!("{}/{}", or(&current("value"), UNKNOWN), wanted("value"));
+    }
+    let percent = |number: String, none: &str| match number.as_str() {
+        "" => none.to_owned(),
+        number => format!("{number}%"),
+    };
+    let current = percent(current("averageUtilization"), UNKNOWN);
+    let wanted = percent(wanted("averageUtilization"), "<auto>");
+    format!("{name}{current}/{wanted}")
 }
 
 /// When an Event was first or last seen; one that was seen once has one time.
